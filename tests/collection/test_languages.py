@@ -41,6 +41,20 @@ def test_one_language_needs_no_column_and_one_that_documents_bring_stays(tmp_pat
         assert "language" not in [field.name for field in grown.columns.fields()]
 
 
+def test_a_stop_list_takes_no_language_away(tmp_path):
+    """Languages are told by function words, which are what a stop list takes out of the counts."""
+    english = list(islice(demo_documents(), 200))
+    words, rng = f"{GERMAN} {SECOND}".split(), np.random.default_rng(0)
+    german = [Document(f"de{row}", " ".join(rng.permutation(words))) for row in range(5)]
+    told = []
+    for stop_words in ("none", "en", "de"):
+        recipe = Recipe(topics=3, stop_words=stop_words)
+        with Collection.grow([*english, *german], tmp_path / f"{stop_words}.topiary", recipe) as grown:
+            told.append((grown.settings["languages"], grown.settings["languages_unknown"]))
+            assert grown.languages == ("en", "de")
+    assert told[0] == told[1] == told[2]
+
+
 LANGUAGES = {
     "en": ("the of and to is was for that with which from they their have this", {
         "sport": "game player season coach stadium score winning defeat goal league",

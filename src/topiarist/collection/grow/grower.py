@@ -88,7 +88,7 @@ from topiarist.text.language import (
 )
 from topiarist.text.passages import Cutter
 from topiarist.text.readers import Reading, read
-from topiarist.text.repeated import LineCounts, Repeated, look_again
+from topiarist.text.repeated import LineCounts, Repeated, look_again, without
 from topiarist.text.segmenters import extra_of
 from topiarist.text.titles import titled
 
@@ -245,7 +245,7 @@ class Grower:
         chosen = chosen_columns(getattr(documents, "chosen", {}))
         for sentence in columns_said(generation.database, chosen):
             self.tell.said(sentence)
-        languages = languages_of(corpus.counts, corpus.vocabulary.words)
+        languages = self._languages(kept, corpus, repeated)
         self._said_words(corpus, language, languages)
         several = language_trees.telling_words(corpus.counts, languages)
         special, general = set_general_words_aside(corpus, several if several.any() else None)
@@ -307,6 +307,13 @@ class Grower:
             self.tell.said(f"Counted as {language_name(found.code)}: the first documents are {first}, most are not")
             return found
         return language
+
+    def _languages(self, kept: Documents, corpus: Corpus, repeated: Repeated) -> Languages:
+        """The language of each document by its function words; where a stop list took them out, by counting them."""
+        if corpus.settings.stop_words is not None:
+            texts = (replace(one, text=without(one.text, repeated.forms)) for one in kept.iterate())
+            corpus = self._counts(texts, replace(corpus.settings, stop_words=None, phrases=None), [])
+        return languages_of(corpus.counts, corpus.vocabulary.words)
 
     def _kept_languages(self, generation: Generation, languages: Languages) -> bool:
         """The language of each document as a column, where there are several; whether it is there."""

@@ -120,10 +120,11 @@ def _copy(
 
     facts.keep_problems(new, stays)
     if entries:
-        yield f"{entries:,} {'entry' if entries == 1 else 'entries'} of the log spoke of them, and tell nothing more"
+        shown, tell = ("entry", "tells") if entries == 1 else ("entries", "tell")
+        yield f"{entries:,} {shown} of the log spoke of them, and {tell} nothing more"
     if notes:
-        shown = "entry" if notes == 1 else "entries"
-        yield f"{notes:,} {shown} of the notes on passages of other documents spoke of them, and tell nothing more"
+        shown, tell = ("entry", "tells") if notes == 1 else ("entries", "tell")
+        yield f"{notes:,} {shown} of the notes on passages of other documents spoke of them, and {tell} nothing more"
     if searches:
         yield f"{searches:,} saved search{'es' * (searches != 1)} spoke of them, and {_are(searches)} gone"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,23 +16,33 @@ OURS = "topiarist"
 
 
 def write() -> None:
-    """Assemble RESULTS.md from whatever has been run here."""
+    """Put what has been run here into RESULTS.md; other sections stay as they were recorded."""
     results = {name: json.loads(path.read_text()) for name in SECTIONS if (path := RESULTS / f"{name}.json").exists()}
+    recorded = REPORT.read_text(encoding="utf-8") if REPORT.exists() else ""
+    REPORT.write_text(rendered(results, recorded), encoding="utf-8")
+    print(f"wrote benchmarks/{REPORT.name}", flush=True)
+
+
+def rendered(results: dict[str, dict], recorded: str) -> str:
+    """The report: sections of these results, and of what was recorded those that are not among them."""
+    known = dict(re.findall(r"^## (\w+)\n\n(.*?)(?=\n\n## |\n*\Z)", recorded, re.MULTILINE | re.DOTALL))
+    told = {name: f"## {name}\n\n{text}" for name, text in known.items()}
+    told |= {name: section(name, result) for name, result in results.items()}
     parts = [
         "# Benchmark results",
         "Made by `make bench` and, from `events` on, by `make reproduce`; every system in its own process on the same"
         " counts. *Ratio* is a system's time in times of ours: above 1 we are faster. Timings are the best of"
-        " interleaved rounds.",
-        machine(results),
-        *(section(name, result) for name, result in results.items()),
+        " interleaved rounds. A section that was not run again stays as it was recorded.",
+        machine(results, recorded),
+        *(told[name] for name in sorted(told, key=[*known, *SECTIONS].index)),
     ]
-    REPORT.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    print(f"wrote benchmarks/{REPORT.name}", flush=True)
+    return "\n\n".join(parts) + "\n"
 
 
-def machine(results: dict[str, dict]) -> str:
-    """Describe the machine and the versions in general words."""
-    versions: dict[str, str] = {}
+def machine(results: dict[str, dict], recorded: str = "") -> str:
+    """Describe the machine of the last run and the versions in general words."""
+    before = re.search(r"^Machine: .* Versions: (.*)\.$", recorded, re.MULTILINE)
+    versions = dict(one.rsplit(" ", 1) for one in before[1].split(", ") if one) if before else {}
     for result in results.values():
         for holder in (result, *result.get("collections", {}).values()):
             for row in holder.get("rows", {}).values():

@@ -1,5 +1,6 @@
 """Pages of figures are written by commands: they say what was recorded, and nothing else."""
 
+from benchmarks import report
 from benchmarks.comparison import page as peers
 from benchmarks.comparison.systems import EVERY
 from benchmarks.paths import REPOSITORY
@@ -23,6 +24,16 @@ def test_a_run_made_here_comes_before_what_was_recorded(monkeypatch, tmp_path):
         '{"intro": "", "parts": ["| model | G_l |\\n| --- | --- |\\n| PLSA | 0.5 ± 0.1 |"], "bars": []}'
     )
     assert recorded.tables("events")[0].rows == (("PLSA", "0.5 ± 0.1"),)
+
+
+def test_a_section_that_was_not_run_again_stays_as_it_was_recorded():
+    before = (REPOSITORY / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
+    assert report.rendered({}, before).partition("\n## ")[2] == before.partition("\n## ")[2]
+    ran = {"events": {"intro": "Ten draws.", "parts": [], "bars": [], "rows": {"x": {"versions": {"numpy": "9"}}}}}
+    after = report.rendered(ran, before)
+    assert "## events\n\nTen draws.\n\n## abstracts\n" in after
+    assert before[before.index("## abstracts") :] == after[after.index("## abstracts") :]
+    assert "numpy 9, scikit-learn 1." in after
 
 
 def test_the_page_of_the_peers_says_what_was_found():

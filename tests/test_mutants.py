@@ -2,6 +2,8 @@
 
 import ast
 import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -98,6 +100,29 @@ def test_who_waits_for_an_answer_hears_that_there_is_none(tmp_path, monkeypatch)
     assert isinstance(trees.known[("tests/a.py",)].exception(timeout=0), OSError)
     with pytest.raises(OSError, match="no room"):
         trees.plain(("tests/a.py",))
+
+
+def test_after_an_error_no_other_mutant_is_begun(monkeypatch):
+    made = tool("mutants")
+    begun, ended = [], threading.Event()
+
+    class Pool(ThreadPoolExecutor):
+        def shutdown(self, wait=True, *, cancel_futures=False):
+            super().shutdown(wait=False, cancel_futures=cancel_futures)
+            ended.set()
+            super().shutdown(wait=wait)
+
+    def verdict(mutant):
+        begun.append(mutant)
+        if len(begun) == 1:
+            raise OSError("no room")
+        ended.wait(60)  # the second may have been begun before the error was seen, and no further one
+        return "SURVIVED"
+
+    monkeypatch.setattr(made, "ThreadPoolExecutor", Pool)
+    with pytest.raises(OSError, match="no room"):
+        made.answered(list(made.OWN), verdict, 1)
+    assert len(begun) <= 2
 
 
 def test_the_tests_of_paths_are_near_the_pieces_that_they_are_counted_in():

@@ -479,6 +479,21 @@ def wanted(asked: argparse.Namespace) -> list[Mutant]:
     return sorted(found, key=order.__getitem__)[asked.skip :]
 
 
+def answered(mutants: list[Mutant], verdict: Callable[[Mutant], str], processes: int) -> list[tuple[str, str]]:
+    """The file of each mutant and what became of it, told as soon as it is known; after an error no other is begun."""
+    answers = list[tuple[str, str]]()
+    pool = ThreadPoolExecutor(processes)
+    try:
+        waiting = {pool.submit(verdict, one): one for one in mutants}
+        for number, done in enumerate(as_completed(waiting), 1):
+            mutant, said = waiting[done], done.result()
+            answers.append((mutant.file, said))
+            print(f"{number}/{len(mutants)} {mutant.name}: {said}", flush=True)
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return answers
+
+
 def main() -> None:
     """Break, test, tell."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -492,19 +507,16 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1, help="mutants at a time")
     parser.add_argument("--again", type=Path, help="survivors and no ends of this log, by tests further away or --near")
     asked = parser.parse_args()
-    mutants, answers, began = wanted(asked), list[tuple[str, str]](), time.perf_counter()
-    made = tempfile.TemporaryDirectory(prefix="topiarist-mutants-")
-    with made as folder, ThreadPoolExecutor(asked.processes) as pool:
+    mutants, began = wanted(asked), time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="topiarist-mutants-") as folder:
         trees = Trees(Path(folder), asked.processes)
-        waiting = {}
-        for one in mutants:
+
+        def verdict(one: Mutant) -> str:
             rounds = [] if asked.again and not asked.near else [one.nearest]
             rounds += [] if asked.near else [(further,) for further in one.farther]
-            waiting[pool.submit(judged, one, trees, rounds)] = one
-        for number, done in enumerate(as_completed(waiting), 1):
-            mutant, said = waiting[done], done.result()
-            answers.append((mutant.file, said))
-            print(f"{number}/{len(mutants)} {mutant.name}: {said}", flush=True)
+            return judged(one, trees, rounds)
+
+        answers = answered(mutants, verdict, asked.processes)
     told, all_dead = tallied(answers)
     print(f"{told} in {time.perf_counter() - began:.0f} s")
     sys.exit(0 if all_dead else 1)

@@ -87,6 +87,18 @@ def test_survivors_and_those_of_no_end_are_tried_again(tmp_path):
     assert {one.name for one in made.wanted(asked)} == {one.name for one in made.OWN[1:3]}
 
 
+def test_mutants_of_some_files_are_as_many_as_of_each(tmp_path):
+    made = tool("mutants")
+
+    def names(only):
+        asked = SimpleNamespace(only=only, own=False, drawn=False, again=None, skip=0, each=1, seed=0)
+        return {one.name for one in made.wanted(asked)}
+
+    both = names("store/facts.py,counts/validation.py")
+    assert both == names("store/facts.py") | names("counts/validation.py")
+    assert len(both) == 2
+
+
 def test_who_waits_for_an_answer_hears_that_there_is_none(tmp_path, monkeypatch):
     made = tool("mutants")
     trees = made.Trees(tmp_path, 0)

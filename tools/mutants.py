@@ -1,6 +1,7 @@
 """Is everything that matters tested? Breaks one thing after the other and sees whether a test fails.
 
-    python tools/mutants.py [--own | --drawn] [--near] [--each 3] [--only store] [--seed 0] [--processes 2]
+    python tools/mutants.py [--own | --drawn] [--near] [--each 3] [--only store,kernels/counts] [--seed 0]
+        [--processes 2]
     python tools/mutants.py --again LOG [--processes 2]
 
 Two kinds of mutants. Its own list breaks each M-step, guard, check, lock, sync and comparison that a promise of
@@ -463,10 +464,11 @@ def tallied(answers: Iterable[tuple[str, str]]) -> tuple[str, bool]:
 
 def wanted(asked: argparse.Namespace) -> list[Mutant]:
     """The mutants that were asked for; those of a module are the same whatever else is asked for."""
-    found = [one for one in OWN if one.file.startswith(asked.only) and not asked.drawn]
+    only = tuple(asked.only.split(","))
+    found = [one for one in OWN if one.file.startswith(only) and not asked.drawn]
     if not asked.own:
         for file in NEAR:
-            if file.startswith(asked.only):
+            if file.startswith(only):
                 found += drawn(file, asked.each, random.Random(f"{asked.seed} {file}"))  # noqa: S311
     if asked.again:
         survived = re.findall(r"^\d+/\d+ (.*): (?:SURVIVED$|no end: )", asked.again.read_text(), re.MULTILINE)
@@ -501,7 +503,7 @@ def main() -> None:
     parser.add_argument("--drawn", action="store_true", help="those that are drawn only")
     parser.add_argument("--near", action="store_true", help="the nearest tests only")
     parser.add_argument("--each", type=int, default=3, help="places of each module")
-    parser.add_argument("--only", default="", help="files that begin so")
+    parser.add_argument("--only", default="", help="files that begin so, or so: with a comma between")
     parser.add_argument("--skip", type=int, default=0, help="so many that were tried before")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1, help="mutants at a time")

@@ -1,13 +1,14 @@
 """A long day in minutes: many readers, two writers in the browser and one at the terminal, then every promise is kept.
 
     python tools/soak.py [--minutes 10] [--readers 50] [--documents 400]
-    python tools/soak.py --additions 100000 [--batch 500] [--minutes 20]
+    python tools/soak.py --additions 100000 [--batch 500] [--minutes 20] [--go-on FOLDER]
     python tools/soak.py --kills 50
 
 The first starts an explorer on loopback; readers open pages as fast as they get answers, two writers tag documents and
 rename topics, and ``file --add`` is run beside. Afterwards ``check`` must find nothing, and everything that was
 acknowledged must be there: once. The second adds documents in small batches, and kills every second command at a moment
-of chance: a batch is in the collection wholly or not at all, none is lost that was acknowledged, none is there twice.
+of chance: a batch is in the collection wholly or not at all, none is lost that was acknowledged, none is there twice;
+``--go-on`` keeps the collection in a folder, in which the next run goes on with what the last one left.
 The third kills the explorer while two clients write, again and again: what they were told is done is there, once.
 """
 
@@ -310,6 +311,7 @@ def explorer_kills(where: Path, number: int, n_docs: int, patience: float, seed:
 SIZES = (0.02, 0.2, 1.0, 1.0, 2.0)  # of batches, in parts of the size that was asked for
 WORDS_EACH = 40  # of a document that is added
 TRIES = 20  # until a batch is in
+FIRST = 300  # documents that the collection is grown from
 
 
 def additions(where: Path, number: int, size: int, minutes: float, seed: int) -> list[str]:
@@ -321,14 +323,19 @@ def additions(where: Path, number: int, size: int, minutes: float, seed: int) ->
     from topiarist.collection.collection import Collection
     from topiarist.text.demo import demo_documents
 
-    chance, folder, home = random.Random(seed), where / "notes.topiary", where  # noqa: S311
-    grown(folder, 300, 4)
-    texts = [" ".join(one.text.split()[:WORDS_EACH]) for one in islice(demo_documents(), 300, 300 + 700)]
+    folder, home, left = where / "notes.topiary", where, where / "left.json"
+    kept = json.loads(left.read_text()) if left.exists() else {}
+    if not kept:
+        grown(folder, FIRST, 4)
+    texts = [" ".join(one.text.split()[:WORDS_EACH]) for one in islice(demo_documents(), FIRST, FIRST + 700)]
     with Collection.open(folder) as collection:  # what commands load is loaded here, before any is forked
-        expected = collection.documents.ids()
+        there = collection.documents.ids()
         assert list(collection.file(texts[:1]))  # noqa: S101
-    wrong, tally, took, began = list[str](), Counter[str](), 1.0, time.monotonic()
-    first, arguments = len(expected), ("file", folder.name, "batch.jsonl", "--add", "--no-learn", "-q")
+    expected = kept.get("ids", there)
+    wrong = [] if there == expected else [f"{len(there):,} documents, {len(expected):,} were left"]
+    tally, took, began = Counter[str](kept.get("tally", {})), 1.0, time.monotonic()
+    chance = random.Random(f"{seed} {tally['batches']}")  # noqa: S311
+    first, arguments = FIRST, ("file", folder.name, "batch.jsonl", "--add", "--no-learn", "-q")
     while len(expected) - first < number and time.monotonic() - began < 60 * minutes:
         batch = tally["batches"]
         wanted = min(max(1, round(chance.choice(SIZES) * size)), number + first - len(expected))
@@ -360,6 +367,7 @@ def additions(where: Path, number: int, size: int, minutes: float, seed: int) ->
         tally["batches"] += 1
         if tally["batches"] % 25 == 0:
             print(f"{len(expected) - first:,} documents in {dict(tally)}, {len(wrong)} wrong", flush=True)
+    left.write_text(json.dumps({"ids": expected, "tally": tally}))
     wrong += [f"check: {one.what}" for one in check(folder) if one.severity == "error"]
     print(
         f"{len(expected) - first:,} documents in {tally['batches']:,} batches, {tally['kills']:,} commands killed,"
@@ -377,17 +385,19 @@ def main() -> None:
     parser.add_argument("--additions", type=int, default=0, help="documents to add, with kills in between, instead")
     parser.add_argument("--kills", type=int, default=0, help="of the explorer while two clients write, instead")
     parser.add_argument("--batch", type=int, default=20, help="documents that are added at a time, about")
+    parser.add_argument("--go-on", type=Path, help="where the collection of additions stays, and is gone on with")
     parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds for an answer; more if busy")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    where = Path(tempfile.mkdtemp(prefix="topiarist-soak-"))
+    where = asked.go_on.resolve() if asked.go_on else Path(tempfile.mkdtemp(prefix="topiarist-soak-"))
+    where.mkdir(parents=True, exist_ok=True)
     if asked.additions:
         wrong = additions(where, asked.additions, asked.batch, asked.minutes, asked.seed)
     elif asked.kills:
         wrong = explorer_kills(where, asked.kills, asked.documents, asked.patience, asked.seed)
     else:
         wrong = soak(where, asked.minutes, asked.readers, asked.documents, asked.patience)
-    finish(wrong, where)
+    finish(wrong, where, keep=bool(asked.go_on))
 
 
 if __name__ == "__main__":

@@ -113,12 +113,13 @@ def _left(app: Any, arguments: Sequence[str]) -> int:
     return 0
 
 
-def finish(wrong: Iterable[str], where: Path) -> None:
-    """Say what was found wrong and leave with 1 then; a folder in which nothing was is removed."""
+def finish(wrong: Iterable[str], where: Path, *, keep: bool = False) -> None:
+    """Say what was found wrong and leave with 1 then; a folder in which nothing was is removed, unless it is kept."""
     found = list(wrong)
     for one in found[:SHOWN]:
         print(f"WRONG {one}")
     print(f"{len(found):,} found wrong{f', kept in {where}' if found else ''}")
     if found:
         sys.exit(1)
-    shutil.rmtree(where)
+    if not keep:
+        shutil.rmtree(where)

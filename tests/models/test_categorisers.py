@@ -132,6 +132,13 @@ def test_counts_of_which_nothing_is_left_are_as_good_as_no_words(kernels, dtype)
     np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-6)
 
 
+def test_small_models_in_double_precision_are_exact():
+    largest = categorisers.EXACT
+    exact, larger = (categorisers.patience(number, np.dtype(np.float64)) for number in (largest, largest + 1))
+    assert exact.tolerance < larger.tolerance < categorisers.patience(1, np.dtype(np.float32)).tolerance
+    assert exact.max_steps > larger.max_steps
+
+
 def test_the_objective_of_categorising_is_concave():
     """Along any line between two points the middle is no lower than the mean of the ends."""
     rng = np.random.default_rng(0)

@@ -194,6 +194,13 @@ def test_at_the_end_the_gradient_on_the_simplex_is_zero(order):
         assert np.abs(free[together] / by_pair[together]).max() < 1e-9
 
 
+def test_pairs_that_were_never_seen_are_even():
+    pair_count = np.array([[0.0, 3.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    bias = pmm.bias_of(pair_count, 0.0)
+    assert bias.tolist() == [[0.5, 0.75, 0.5], [0.25, 0.5, 0.5], [0.5, 0.5, 0.5]]
+    np.testing.assert_allclose(pmm.bias_of(pair_count, 2.0), (pair_count + 1) / (pair_count + pair_count.T + 2))
+
+
 def test_even_biases_are_the_first_order():
     """(M2) with α = ½ is (M1): the same step of θ, the same labels."""
     _, counts, labels = random_problem(3, 30, 20, 4)

@@ -47,6 +47,14 @@ def sparse_fit(shard):
     return model, fitted(model, shard)
 
 
+def test_shares_of_the_shortest_and_of_the_longest_document_are_of_their_own_tokens():
+    counts = csr_matrix([[3, 1, 0], [0, 0, 2], [0, 0, 0]])
+    lengths = sparse_plsa.Lengths.of(Shard.of(counts, np.float64, 100), 100)
+    assert lengths.words.tolist() == [2, 1, 0]
+    np.testing.assert_allclose(lengths.least, np.minimum(sparse_plsa.LEAST / np.array([4, 2, 1]), 0.01))
+    np.testing.assert_allclose(lengths.entry, sparse_plsa.ENTRY / np.array([4, 2, 1]))
+
+
 def test_rows_become_lists_and_the_objective_never_falls(sparse_fit, shard):
     _, fit = sparse_fit
     assert isinstance(fit.state.local[0], Lists)

@@ -1,7 +1,8 @@
 """Where compiled kernels are kept, and whether they are there.
 
 Numba keeps compiled code in files that must come from nobody else, so the folder must be ours: the user's cache folder,
-or else one that is made for this process alone.
+or else one that is made for this process alone. Nothing hangs on them: where a disk is full, or what was written is cut
+short, kernels are compiled anew.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import os
 import platform
 import stat
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 import numba
 import platformdirs
+from numba.core.caching import FunctionCache
 
 
 def settle(config: ModuleType = numba.config) -> None:
@@ -45,6 +48,26 @@ def is_ours(folder: Path) -> bool:
     return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
+class Kept(FunctionCache):
+    """Compiled code of one kernel on the disk: numba lets a fit fail where a file can be neither written nor read."""
+
+    def load_overload(self, sig, target_context):
+        """What was kept, or None: then it is compiled."""
+        try:
+            return super().load_overload(sig, target_context)
+        except OSError:  # no file may be opened any more
+            return None
+        except Exception:  # cut short when the power went: otherwise every run to come would find it so
+            with suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, sig, data):
+        """Keep what was compiled, if there is room."""
+        with suppress(OSError):
+            super().save_overload(sig, data)
+
+
 @cache
 def marker(dtype: str) -> Path:
     """The file that says that these kernels, for this Python on this processor, have been compiled here."""
@@ -69,5 +92,6 @@ def is_ready(dtype: str) -> bool:
 
 
 def keep(dtype: str) -> None:
-    """Note that the kernels of this precision have been compiled."""
-    marker(dtype).touch()
+    """Note that the kernels of this precision have been compiled, if there is room."""
+    with suppress(OSError):
+        marker(dtype).touch()

@@ -14,8 +14,21 @@ cache.settle()
 FASTMATH = {"reassoc", "contract", "arcp"}  # NaN and infinity keep their meaning, as the guards need
 AHEAD = 16  # non-zeros: how far ahead rows are asked for
 
-jit = numba.njit(nogil=True, cache=True, fastmath=FASTMATH)
-inline = numba.njit(nogil=True, cache=True, fastmath=FASTMATH, inline="always")
+
+def jit(function):
+    """A kernel: compiled when it is first called, and kept."""
+    return _kept(numba.njit(nogil=True, fastmath=FASTMATH)(function))
+
+
+def inline(function):
+    """A part of kernels: written into each of them."""
+    return _kept(numba.njit(nogil=True, fastmath=FASTMATH, inline="always")(function))
+
+
+def _kept(compiled):
+    if not numba.config.DISABLE_JIT:  # in a debugger it is the plain function
+        compiled._cache = cache.Kept(compiled.py_func)  # what ``cache=True`` does, with a cache that may fail
+    return compiled
 
 
 # The sweeps jump from row to row of a factor as the words of a document demand, and wait for memory more than they

@@ -91,7 +91,7 @@ NEAR: dict[str, tuple[str, ...]] = {  # modules, and what is nearest to them
     "store/array_files.py": ("scale/test_writing.py", "scale/test_blocks.py"),
     "store/collection_folder.py": ("store/test_collection_folder.py",),
     "store/column_table.py": ("store/test_column_table.py",),
-    "store/copy_table.py": ("collection/test_copies.py",),
+    "store/copy_table.py": ("store/test_copy_table.py", "collection/test_copies.py"),
     "store/database.py": ("store/test_database.py", "store/test_schema.py"),
     "store/date_table.py": ("store/test_date_table.py",),
     "store/document_table.py": ("store/test_document_table.py", "collection/test_check.py"),

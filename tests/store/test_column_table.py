@@ -75,6 +75,20 @@ def test_what_queries_find(database, query, rows):
     assert Index(database).rows(query) == rows
 
 
+def test_documents_without_a_number_are_found_although_the_word_stands_in_another(tmp_path):
+    rows = [[("price", str(place))] for place in range(40)] + [[("price", "none")], []]
+    database = kept(tmp_path, rows)
+    assert ColumnTable(database).fields()[0].kind == "number"
+    assert 41 in Index(database).rows("price:none")
+
+
+def test_documents_without_a_category_are_those_that_say_so_where_any_does(tmp_path):
+    rows = [[("city", CITIES[place % 2])] for place in range(10)] + [[]]
+    assert Index(kept(tmp_path, rows)).rows("city:none") == [10]
+    (tmp_path / "said").mkdir()
+    assert Index(kept(tmp_path / "said", [*rows, [("city", "None")]])).rows("city:none") == [11]
+
+
 def test_what_is_no_column_or_no_number_is_said(database):
     fields = ColumnTable(database).fields()
     assert "Did you mean city:?" in parse("citty:bern", fields).notes[0]

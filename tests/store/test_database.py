@@ -1,5 +1,6 @@
 """The database: transactions, threads, and what its errors are called."""
 
+import errno
 import gc
 import os
 import sqlite3
@@ -8,10 +9,11 @@ import sys
 import threading
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
-from topiarist.errors import DamagedError, InputError, ResourceError
+from topiarist.errors import DamagedError, InputError, LackError, ResourceError
 from topiarist.store import database as module
 from topiarist.store.database import Database, of_network, translated
 
@@ -218,6 +220,22 @@ def test_a_disk_that_fills_up_meanwhile(tmp_path):
     assert done.stdout.splitlines() == ["5", "5", "4 ['tree-1', 'tree-2']", "204 False"]
 
 
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CANTOPEN_FULLPATH])
+def test_a_file_that_cannot_be_opened_for_want_of_files_is_told_as_that(database, monkeypatch, code):
+    def refused():
+        error = sqlite3.OperationalError("unable to open database file")
+        error.sqlite_errorcode = code
+        with database._told():
+            raise error
+
+    with pytest.raises(ResourceError) as plain:
+        refused()
+    assert not isinstance(plain.value, LackError)  # files can be opened: it is something else
+    monkeypatch.setattr(Path, "open", Mock(side_effect=OSError(errno.EMFILE, "Too many open files")))
+    with pytest.raises(LackError):
+        refused()
+
+
 def test_a_folder_of_somebody_else_is_read_as_it_is_written(database, monkeypatch):
     """Who may not write in a folder reads it without a journal, and sees all the same what its owner commits."""
     database.run(PUT, ("a", "1"))
@@ -226,6 +244,7 @@ def test_a_folder_of_somebody_else_is_read_as_it_is_written(database, monkeypatc
     reader = Database(database.path)
     assert reader.one(GET, ("a",)) == ("1",)
     assert reader.connection.frozen is not None
+    assert not reader.waits
     writer = Database(database.path, write=True)
     writer.run(PUT, ("a", "2"))
     assert reader.one(GET, ("a",)) == ("2",)

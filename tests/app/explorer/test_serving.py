@@ -5,11 +5,13 @@ import socket
 import threading
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import httpx
 import pytest
 import uvicorn
 from starlette.testclient import TestClient
+from uvicorn.server import ServerState
 
 from topiarist.app.explorer.web import connections, serving
 from topiarist.app.explorer.web.server import explorer
@@ -193,6 +195,53 @@ def test_who_says_nothing_is_not_waited_for(hurried, said):
         assert hung_up(one)
     with httpx.Client(base_url=f"http://127.0.0.1:{hurried[1]}") as client:
         assert client.get("/").status_code == 200
+
+
+def test_who_says_nothing_more_after_an_answer_is_not_waited_for(hurried, monkeypatch):
+    monkeypatch.setattr(connections, "PATIENCE", 60.0)
+    with socket.create_connection(hurried) as one, one.makefile("rb") as answer:
+        one.sendall(b"HEAD /help HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert b"200" in answer.readline()
+        while answer.readline().strip():
+            pass
+        monkeypatch.setattr(connections, "PATIENCE", 0.05)
+        one.sendall(b"GET")
+        assert hung_up(one)
+
+
+class Loop:
+    """A loop without time: which clocks run, and the tasks that were begun."""
+
+    def __init__(self):
+        self.clocks, self.tasks = [], []
+
+    def call_later(self, seconds, function, *args):
+        clock = Mock(seconds=seconds)
+        clock.cancel.side_effect = lambda: self.clocks.remove(clock)
+        self.clocks.append(clock)
+        return clock
+
+    def create_task(self, coroutine, **_):
+        coroutine.close()
+        self.tasks.append(Mock())
+        return self.tasks[-1]
+
+
+def test_the_clock_stops_when_a_request_has_said_what_it_wants():
+    config = uvicorn.Config(explorer, log_level="critical")
+    config.load()
+    loop, transport = Loop(), Mock()
+    transport.get_extra_info.return_value = None
+    one = connections.Hurried(config=config, server_state=ServerState(), app_state={}, _loop=loop)
+    one.connection_made(transport)
+    (clock,) = loop.clocks
+    assert clock.seconds == connections.PATIENCE
+    one.data_received(b"GET / HTTP/1.1\r\n")
+    assert loop.clocks == [clock]  # a word now and then does not set it back
+    one.data_received(b"Host: 127.0.0.1\r\n\r\n")
+    assert len(loop.tasks) == 1
+    assert loop.clocks == []
+    one.connection_lost(None)
 
 
 def test_not_more_connections_than_the_server_can_hold(hurried):

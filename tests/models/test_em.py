@@ -58,6 +58,19 @@ def test_plain_em_records_every_objective_and_stops_when_nothing_is_gained():
     assert fit.objectives[-1] == -((fit.state.shared - 10) ** 2)
 
 
+@pytest.mark.parametrize(
+    ("objectives", "stops"),
+    [((0.0, 0.05, 0.06), True), ((0.0, 0.05, 9.0), False), ((0.0, 9.0, 9.05), False), ((0.0, 0.05), False)],
+)
+def test_two_steps_in_a_row_must_gain_nothing(objectives, stops):
+    """A single small step may lie between two long ones."""
+    toy, told = Toy(), iter(objectives)
+    toy.e_step = lambda shared, block, local, inverse_temperature: (Stats(next(told), shared), local)
+    fit = run(toy, em.Rules(max_iter=len(objectives) - 1, tol=0.1, accelerate=False))
+    assert fit.objectives == objectives
+    assert (fit.reason == "converged") == stops
+
+
 def test_what_a_prior_says_of_the_parameters_is_part_of_every_objective():
     class Believing(Toy):
         def log_prior(self, shared):

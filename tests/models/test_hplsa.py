@@ -260,6 +260,15 @@ def test_any_number_of_threads_gives_the_same_bits(n_threads, variant, monkeypat
     assert np.array_equal(ends[0][1].shared.topic_given_class, ends[1][1].shared.topic_given_class)
 
 
+def test_documents_are_looked_at_in_pieces_of_about_as_many_numbers(monkeypatch):
+    monkeypatch.setattr(hplsa, "NUMBERS", 6)
+    rows = Shard.of(csr_matrix(np.ones((5, 3))), np.float64).rows
+    assert hplsa._pieces(rows, 2) == [slice(row, row + 1) for row in range(5)]
+    assert hplsa._pieces(rows, 1) == [slice(0, 2), slice(2, 4), slice(4, 5)]
+    short = Shard.of(csr_matrix(np.eye(4)), np.float64).rows
+    assert len(hplsa._pieces(short, 7)) == 4  # with more classes than numbers: one by one
+
+
 def test_single_precision_follows_double_precision():
     rng = np.random.default_rng(0)
     mask = trees.balanced(2)

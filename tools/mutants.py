@@ -49,7 +49,7 @@ FAR = {
 NEAR: dict[str, tuple[str, ...]] = {  # modules, and what is nearest to them
     "models/em.py": ("models/test_em.py",),
     "models/plsa.py": ("models/test_plsa.py",),
-    "models/cam.py": ("models/test_cam.py",),
+    "models/cam.py": ("models/test_cam.py", "models/test_directions.py"),
     "models/hplsa.py": ("models/test_hplsa.py",),
     "models/categorisers.py": ("models/test_categorisers.py",),
     "models/online.py": ("models/test_online.py",),

@@ -54,6 +54,24 @@ def test_vectors_without_a_weight_and_a_weight_without_vectors_change_no_bit():
         assert np.array_equal(stats.node_word_count, plain.node_word_count)
 
 
+def test_sums_of_vectors_are_those_over_blocks_with_and_without_vectors():
+    problem = JOINT.problem(4)
+    counts, vectors = csr_array(problem["counts"]), problem["vectors"]
+    shared = cam.Params(*(problem[name] for name in ("words", "mix", "prior", "directions")))
+    model = cam.Cam(ENGINE, MASK, node_mix="ml", joined=Directions.of(vectors, KAPPA))
+    cut = counts.shape[0] // 2
+
+    def sums(rows, given=True):
+        block = cam.Block(Shard.of(counts[rows]), None, vectors[rows] if given else None)
+        return model.e_step(shared, block)[0]
+
+    first, second = sums(slice(0, cut)), sums(slice(cut, None))
+    np.testing.assert_allclose((first + second).direction_sum, sums(slice(None)).direction_sum, rtol=1e-12)
+    plain = sums(slice(0, cut), given=False)
+    for both in (plain + second, second + plain):
+        assert np.array_equal(both.direction_sum, second.direction_sum)
+
+
 def test_half_precision_is_widened_piece_by_piece(monkeypatch):
     rng = np.random.default_rng(0)
     vectors = unit_rows(rng, 50, 8).astype(np.float16)

@@ -133,6 +133,13 @@ def test_an_older_collection_is_read_by_the_same_rules_and_not_written(tmp_path)
     assert path.read_bytes() == before
 
 
+def test_of_dates_that_cannot_be_read_three_are_shown_by_their_beginnings(tmp_path):
+    texts = [f"{number} {'soon ' * 40}" for number in range(5)]
+    reader = Database(older(tmp_path, ["22/01/2025", *texts]))
+    assert Dates(reader).account.unread == 5
+    assert Dates(reader).account.examples == tuple(text[:80] for text in texts[:3])
+
+
 def test_an_older_collection_is_written_anew_with_the_first_document_that_is_added(tmp_path):
     path = older(tmp_path, ["22/01/2025", "05/06/2026", "soon"])
     writer = Database(path, write=True)

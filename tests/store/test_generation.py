@@ -131,6 +131,36 @@ def test_a_changed_state_is_noticed(folder):
         edit_log.current(folder.generation.database)
 
 
+def test_a_log_is_as_long_as_what_was_done(folder):
+    database = folder.generation.database
+    assert edit_log.lengths(database) == (1, 1)
+    assert list(edit_log.faults(database)) == []
+    with folder.writing() as generation:
+        part = write(generation)
+        edit_log.record(generation.database, "edit", {}, {"parts": {"tree": part.name}}, parts=[part])
+        edit_log.record(generation.database, "undo", {}, 1)
+    assert edit_log.lengths(database) == (2, 3)
+
+
+def test_a_log_without_a_state_is_damage(folder):
+    with folder.writing() as generation:
+        generation.database.run("PRAGMA foreign_keys = OFF")
+        generation.database.run("DELETE FROM edits")
+        generation.database.run("DELETE FROM states")
+        assert list(edit_log.faults(generation.database)) == ["there is no state"]
+
+
+def test_a_folder_within_a_part_that_is_a_link_is_damage(folder):
+    place = folder.generation.folder / "tree-1"
+    ((name, digest),) = edit_log.parts(folder.generation.database).items()
+    assert name == "tree-1"
+    (place / "arrays").rename(folder.path / "elsewhere")
+    (place / "arrays").symlink_to(folder.path / "elsewhere")
+    assert part_faults(place, digest) == ["tree-1/arrays is a link to somewhere else"]
+    with pytest.raises(DamagedError):
+        open_part(folder.generation, "tree-1")
+
+
 def test_no_room_for_the_list_of_a_part(folder, monkeypatch):
     def full(handle):
         raise OSError(28, "No space left on device")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from topiarist.errors import DamagedError
 from topiarist.store import facts
 from topiarist.store.database import Database
 from topiarist.store.document_table import Documents
@@ -51,6 +52,13 @@ def test_judgements_are_told_by_their_numbers(database):
     assert table.newest() == [second, third]
     assert table.of([4, 9]) == {4: third}
     assert table.all_of(4) == [first, third]
+
+
+@pytest.mark.parametrize("name", ["recipe", "dates"])
+def test_a_setting_of_another_kind_is_named(database, name):
+    database.run("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, "7"))
+    with pytest.raises(DamagedError, match=f"{name} is not what it should be"):
+        facts.settings(database)
 
 
 def test_what_an_earlier_version_removed_is_known_and_passages_are_told_apart_from_then_on(database):

@@ -1,11 +1,13 @@
 """A sealed folder: complete or not there, known by its manifest, changed by one at a time."""
 
+import errno
 import json
 import os
+from pathlib import Path
 
 import pytest
 
-from topiarist.errors import DamagedError, InputError, ResourceError, UsageError
+from topiarist.errors import DamagedError, InputError, LackError, ResourceError, UsageError
 from topiarist.store import sealed_folder
 from topiarist.store.sealed_folder import (
     MANIFEST,
@@ -43,6 +45,22 @@ def test_what_was_sealed_is_found_again(folder):
         "a.json": ["a"],
         "below/b.json": {"b": "ü"},
     }
+
+
+def test_what_is_told_of_a_file_is_damage_or_a_lack():
+    path = Path("notes.json")
+    told = {
+        KeyError("files"): "notes.json is damaged: there is no 'files'",
+        ValueError("no JSON"): "notes.json is damaged: no JSON",
+        RecursionError("x"): "notes.json is damaged: it is nested too deeply",
+    }
+    for error, said in told.items():
+        assert str(NOTES.damaged(path, error)).startswith(said)
+    assert isinstance(NOTES.damaged(path, "of another size"), InputError)
+    for lacking in (OSError(errno.EMFILE, "Too many open files"), OSError(errno.ENOSPC, "full"), MemoryError()):
+        found = NOTES.damaged(path, lacking)
+        assert isinstance(found, LackError)
+        assert "damaged" not in str(found)
 
 
 def test_what_fails_leaves_nothing(tmp_path):

@@ -1,6 +1,7 @@
 """Every telling of the kernels says what the reference says."""
 
 import inspect
+import sys
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.strategies import counts, simplex_rows
-from topiarist.kernels import Folding, load
+from topiarist import kernels as room_of_kernels
+from topiarist.kernels import Folding, labels, load, search
 from topiarist.kernels.shard import Side, Tiles
 
 REFERENCE = load("reference")
@@ -214,6 +216,23 @@ def test_rows_to_columns_as_scipy_does_it(telling, matrix):
     assert np.array_equal(ends, wanted.indptr)
     assert np.array_equal(indices, wanted.indices)
     assert np.array_equal(data, wanted.data)
+
+
+@pytest.mark.parametrize(
+    ("room", "loaded", "verb"),
+    [(None, load, "fold_in"), (labels, labels.load, "choose"), (search, search.load, "score_words")],
+)
+def test_without_a_compiler_the_reference_is_taken_and_whoever_asked_is_told(monkeypatch, room, loaded, verb):
+    module = f"{room.__name__ if room else 'topiarist.kernels.counts'}.compiled"
+    monkeypatch.setitem(sys.modules, module, None)
+    if room:
+        monkeypatch.delattr(room, "compiled", raising=False)
+    monkeypatch.setattr(room_of_kernels, "_record", room_of_kernels._record.__wrapped__)  # as in a new process
+    with pytest.warns(UserWarning, match="numba cannot be used") as told:
+        found = loaded("compiled")
+    assert [one.filename for one in told] == [__file__]
+    assert found.name == "reference"
+    assert not hasattr(getattr(found, verb), "py_func")
 
 
 def test_unknown_kernels_are_named():

@@ -168,7 +168,7 @@ def _record(name: str) -> Kernels:
         try:
             return Kernels(name, **{**believed, **_told("compiled")})
         except ImportError as error:  # a Python on its release day: numba follows some weeks later
-            warnings.warn(f"numba cannot be used ({error}): fits are many times slower.", stacklevel=2)
+            warnings.warn(f"numba cannot be used ({error}): fits are many times slower.", stacklevel=3)
     return Kernels("reference", **believed)
 
 

@@ -72,6 +72,7 @@ NEAR: dict[str, tuple[str, ...]] = {  # modules, and what is nearest to them
     "models/fisher/scores.py": ("models/test_fisher.py",),
     "models/engine/host.py": ("models/test_plsa.py", "models/test_online.py", "kernels/test_paths.py"),
     "kernels/__init__.py": ("kernels/test_tellings.py", "kernels/test_shard.py"),
+    "kernels/cache.py": ("kernels/test_cache.py",),
     "kernels/active/reference.py": ("kernels/test_active.py",),
     "kernels/active/compiled.py": ("kernels/test_active.py",),
     "kernels/classes/reference.py": ("models/test_categorisers.py",),
@@ -120,7 +121,6 @@ LEFT_OUT = {  # modules of the same rooms in which nothing is drawn, and why
     "kernels/cuda/": "needs a graphics card, or a simulator that takes minutes: tests/kernels/test_cuda.py",
     "models/engine/cuda": "needs a graphics card, or a simulator that takes minutes: tests/models/cuda_cases.py",
     "kernels/jit.py": "how rows are asked for ahead of time: changes speed and no result",
-    "kernels/cache.py": "where compiled code is kept: changes speed and no result",
     "models/engine/compilation.py": "whether kernels are compiled yet: changes what is said and no result",
 }
 ROOMS = ("models", "kernels", "store")  # every module of these is broken, or left out with a reason

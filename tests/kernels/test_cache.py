@@ -2,6 +2,9 @@
 
 import errno
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from numba.core import caching
@@ -80,3 +83,29 @@ def test_kernels_that_cannot_be_noted_are_not_ready(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "marker", lambda dtype: tmp_path / "gone" / dtype)
     cache.keep("float64")
     assert not cache.is_ready("float64")
+
+
+def test_kernels_load_where_the_cache_folder_cannot_be_written(tmp_path):
+    """Import must not fail on a machine whose home and package folders are read-only."""
+    script = (
+        "import platformdirs; platformdirs.user_cache_dir = lambda *a: '/proc/no/such/place'\n"
+        "import numba; from topiarist.kernels.counts import compiled\n"
+        "print(numba.config.CACHE_DIR)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"TMPDIR": str(tmp_path), "PATH": "", "HOME": str(tmp_path)},
+    )
+    folder = Path(done.stdout.strip())
+    assert folder.parent == tmp_path
+    assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_a_cache_folder_that_others_may_write_is_not_trusted(tmp_path):
+    tmp_path.chmod(0o700)
+    assert cache.is_ours(tmp_path)
+    tmp_path.chmod(0o777)
+    assert not cache.is_ours(tmp_path)

@@ -121,6 +121,26 @@ def test_no_more_steps_are_taken_than_are_allowed(kernels, steps):
     np.testing.assert_allclose(own[0], wanted, rtol=1e-12)
 
 
+@pytest.mark.parametrize("steps", [3, 4, 5])
+@pytest.mark.parametrize("apart", [0.0, 0.9])
+@pytest.mark.parametrize("seed", range(3))
+def test_both_tellings_leap_alike(seed, apart, steps):
+    """The optimum is the same however one gets there: the way is compared, step by step, where it is long and short."""
+    _, _, _, words, rng = any_case(seed)
+    words = apart * np.eye(*words.shape) + (1 - apart) * words
+    counts = csr_array(rng.poisson(1.5, (6, words.shape[1])) + np.eye(6, words.shape[1]))
+    sizes, start = rng.integers(20, 60, len(words)).astype(float), rng.random((6, len(words))) * 20
+    found = []
+    for kernels in ("compiled", "reference"):
+        own, rows = start.copy(), Side.of(counts)
+        folding = Folding(max_steps=steps, tolerance=0.0)
+        load(kernels).categorise(
+            rows.indptr, rows.indices, rows.data, own, np.ascontiguousarray(words.T), sizes, folding
+        )
+        found.append(own)
+    np.testing.assert_allclose(*found, rtol=1e-7)
+
+
 @pytest.mark.parametrize("kernels", ["compiled", "reference"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_counts_of_which_nothing_is_left_are_as_good_as_no_words(kernels, dtype):

@@ -54,6 +54,14 @@ def test_judgements_are_told_by_their_numbers(database):
     assert table.all_of(4) == [first, third]
 
 
+def test_languages_are_counted_where_they_were_noted(database):
+    assert facts.languages(database) is None
+    facts.add_languages(database, [(0, "en"), (1, "de"), (2, "de"), (3, "")])
+    assert list(facts.languages(database).items()) == [("de", 2), ("", 1), ("en", 1)]
+    assert facts.languages(database, 2) == {"de": 1, "en": 1}
+    assert sorted(facts.languages_of(database, [0, 2, 9])) == ["de", "en"]
+
+
 @pytest.mark.parametrize("name", ["recipe", "dates"])
 def test_a_setting_of_another_kind_is_named(database, name):
     database.run("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, "7"))

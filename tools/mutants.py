@@ -102,7 +102,7 @@ NEAR: dict[str, tuple[str, ...]] = {  # modules, and what is nearest to them
     "store/fulltext.py": ("store/test_fulltext.py", "store/test_unspaced.py"),
     "store/generation.py": ("store/test_generation.py",),
     "store/judgement_table.py": ("store/test_review_table.py",),
-    "store/marks.py": ("store/test_document_table.py", "collection/test_collection.py"),
+    "store/marks.py": ("store/test_marks.py",),
     "store/review_table.py": ("store/test_review_table.py",),
     "store/schema.py": ("store/test_schema.py",),
     "store/sealed_folder.py": (

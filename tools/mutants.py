@@ -287,6 +287,13 @@ KNOWN: dict[str, str] = {  # survivors that are no fault of the tests: their nam
     'store/fulltext.py: 8 -> 9 at 72 of start, end = f"<{secrets.token_hex(8)}>"': (
         "marks that stand in no text are longer by a letter"
     ),
+    "kernels/classes/compiled.py: 1.0 -> 2.0 at 89 of leap = min(max(1.0, np.sqrt(first / bend": (
+        "steps without any curve are those that move nothing: a leap of any length stays there"
+    ),
+    "models/online.py: 1.0 -> 2.0 at 15 of if rate == 1.0:": (
+        "of what was before nothing is left: the longer way gives the same but for the last digit"
+    ),
+    "models/directions.py: length > TINY -> length >= TINY": "no vector is exactly 1e-300 long",
     "kernels/labels/compiled.py: 1 -> 2 at 80 of here = (indices[indptr[d] : indptr[d + 1": (
         "the slice of counts is longer than that of words, and read as far as those go"
     ),

@@ -89,6 +89,24 @@ def test_documents_without_a_category_are_those_that_say_so_where_any_does(tmp_p
     assert Index(kept(tmp_path / "said", [*rows, [("city", "None")]])).rows("city:none") == [11]
 
 
+def test_what_is_no_number_and_no_date_finds_nothing(database):
+    assert Index(database).rows("unit_price:cheap") == []
+    assert Index(database).rows("closed:soon") == []
+
+
+def test_a_column_that_was_found_out_stands_beside_those_that_documents_bring(database):
+    table = ColumnTable(database)
+    assert not table.add_category("UNIT  price", [(0, "dear")])
+    assert table.add_category("mood", [(0, "Good"), (2, "bad")])
+    mood = table.fields()[-1]
+    assert (mood.name, mood.kind, mood.documents, mood.first, mood.last) == ("mood", "category", 2, "", "")
+    assert Index(database).rows("mood:good") == [0]
+    for number in range(len(table.fields()), MOST):
+        assert table.add_category(f"further {number}", [(0, "x")])
+    assert not table.add_category("one too many", [(0, "x")])
+    assert len(table.fields()) == MOST
+
+
 def test_what_is_no_column_or_no_number_is_said(database):
     fields = ColumnTable(database).fields()
     assert "Did you mean city:?" in parse("citty:bern", fields).notes[0]

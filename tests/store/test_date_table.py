@@ -140,6 +140,21 @@ def test_of_dates_that_cannot_be_read_three_are_shown_by_their_beginnings(tmp_pa
     assert Dates(reader).account.examples == tuple(text[:80] for text in texts[:3])
 
 
+def test_different_dates_that_cannot_be_read_are_examples(tmp_path):
+    database = kept(tmp_path, ["soon", "soon", "late", "never", "maybe", "2024-01-02"])
+    assert Dates(database).account.unread == 5
+    assert Dates(database).account.examples == ("soon", "late", "never")
+    database.run("DELETE FROM given_dates WHERE row = 0")
+    Dates(database).count_again()
+    assert (Dates(database).account.unread, Dates(database).account.examples) == (4, ("soon", "late", "never"))
+
+
+def test_an_older_collection_whose_dates_nobody_has_read_is_not_counted_again(tmp_path):
+    writer = Database(older(tmp_path, ["22/01/2025", "soon"]), write=True)
+    Dates(writer).count_again()
+    assert SETTING not in facts.settings(writer)
+
+
 def test_an_older_collection_is_written_anew_with_the_first_document_that_is_added(tmp_path):
     path = older(tmp_path, ["22/01/2025", "05/06/2026", "soon"])
     writer = Database(path, write=True)

@@ -74,6 +74,17 @@ def test_what_fails_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_place_must_be_free_or_an_empty_folder(tmp_path):
+    (tmp_path / "empty").mkdir()
+    with new_sealed_folder(tmp_path / "empty") as partial:
+        (partial / "a").touch()
+    assert [path.name for path in (tmp_path / "empty").iterdir()] == ["a"]
+    (tmp_path / "file").touch()
+    for taken in ("empty", "file"):
+        with pytest.raises(UsageError, match=f"{taken} exists already"), new_sealed_folder(tmp_path / taken):
+            pass
+
+
 def test_whoever_is_later_gives_way_or_has_written_the_same(tmp_path):
     def late():
         with folder_beside(tmp_path / "notes"):

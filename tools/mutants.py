@@ -89,7 +89,7 @@ NEAR: dict[str, tuple[str, ...]] = {  # modules, and what is nearest to them
     "kernels/search/reference.py": ("kernels/test_search.py",),
     "kernels/search/compiled.py": ("kernels/test_search.py",),
     "kernels/shard.py": ("kernels/test_shard.py",),
-    "store/array_files.py": ("store/test_array_files.py", "scale/test_writing.py"),
+    "store/array_files.py": ("store/test_array_files.py",),
     "store/collection_folder.py": ("store/test_collection_folder.py",),
     "store/column_table.py": ("store/test_column_table.py",),
     "store/copy_table.py": ("store/test_copy_table.py", "collection/test_copies.py"),

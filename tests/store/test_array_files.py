@@ -47,6 +47,7 @@ def test_an_array_in_a_file_lives_as_long_as_it_is_used(tmp_path):
     array[3] = 5
     (file,) = tmp_path.rglob("*.npy")
     assert np.load(file)[3].tolist() == [5, 5]
+    assert file.stat().st_size == array_files.HEADER + array.nbytes
     del array
     gc.collect()
     assert list(tmp_path.iterdir()) == []

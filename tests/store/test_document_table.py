@@ -68,6 +68,27 @@ def test_batches_do_not_show(database, monkeypatch):
     assert Index(database).rows("common") == list(range(11))
 
 
+def test_a_document_that_was_kept_without_a_title_is_called_by_its_first_line(documents):
+    before = documents.get(0).text
+    documents.database.run("UPDATE documents SET title = '' WHERE row = 0")
+    called = documents.get(0).title
+    assert called
+    assert before.startswith(called.rstrip("…").strip()[:10])
+    assert documents.many([0, 1], texts=False)[0].title == documents.titles()[0] == called
+
+
+@pytest.mark.parametrize("batch", [1, 2, 5])
+@pytest.mark.parametrize("place", range(3))
+def test_one_document_without_spaces_is_found_wherever_it_stands(tmp_path, monkeypatch, batch, place):
+    monkeypatch.setattr("topiarist.store.document_table.BATCH", batch)
+    texts = ["A plain text.", "Another text.", "And one more."]
+    texts[place] = "東京の天気は晴れ"
+    database = Database.create(tmp_path / "d.sqlite")
+    Documents(database).load(Document(str(row), text) for row, text in enumerate(texts))
+    assert Index(database).rows("天気") == [place]
+    assert Index(database).rows("text") == [row for row in range(2) if row != place]
+
+
 def test_an_unknown_id_proposes_the_nearest(documents):
     with pytest.raises(UsageError, match="there is no document 'a/3'") as refused:
         documents.row_of("a/3")

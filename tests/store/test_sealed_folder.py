@@ -13,6 +13,7 @@ from topiarist.store.sealed_folder import (
     MANIFEST,
     Format,
     checked_files,
+    contents_of,
     digest,
     folder_beside,
     locked,
@@ -61,6 +62,20 @@ def test_what_is_told_of_a_file_is_damage_or_a_lack():
         found = NOTES.damaged(path, lacking)
         assert isinstance(found, LackError)
         assert "damaged" not in str(found)
+
+
+def test_only_plain_files_of_a_size_are_read(tmp_path):
+    plain, link = tmp_path / "plain", tmp_path / "link"
+    plain.write_bytes(b"12345")
+    link.symlink_to(plain)
+    assert contents_of(plain, most=5) == contents_of(link) == contents_of(plain, links=False) == b"12345"
+    with pytest.raises(ValueError, match="longer than any"):
+        contents_of(plain, most=4)
+    with pytest.raises(ValueError, match="it is a link"):
+        contents_of(link, links=False)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="no plain file"):
+        contents_of(tmp_path / "pipe")
 
 
 def test_what_fails_leaves_nothing(tmp_path):

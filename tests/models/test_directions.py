@@ -101,3 +101,12 @@ def test_what_words_foretell_is_asked_of_the_other_documents():
             others = joined.prior + sum(posterior[e, c] * vectors[e] for e in range(12) if e != d)
             total += by_words[d, c] * np.exp(6.0 * others @ vectors[d] / np.linalg.norm(others))
         assert found[d] == pytest.approx(np.log(total), rel=1e-9)
+
+
+def test_of_a_document_without_a_vector_nothing_is_foretold():
+    rng = np.random.default_rng(2)
+    vectors, posterior = unit_rows(rng, 6, 4), rng.dirichlet(np.ones(3), 6)
+    vectors[2] = 0.0
+    found = directions.foretold(ENGINE, posterior, vectors, unit_rows(rng, 3, 4), Directions(6.0, np.zeros(4)))
+    assert found[2] == pytest.approx(0.0, abs=1e-12)
+    assert np.isfinite(found).all()

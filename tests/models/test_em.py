@@ -109,6 +109,17 @@ def test_a_stride_that_overshoots_is_taken_back():
     assert any(after < before for before, after in zip(model.strides, model.strides[1:], strict=False))
 
 
+def test_a_stride_that_falls_a_little_is_taken_back_though_it_beats_the_step_before():
+    toy, strides = Toy(), []
+    told = iter([0.0, 5.0, 4.0, 5.0, 5.0, 5.0])  # the third is of a point that was leapt to
+    toy.e_step = lambda shared, block, local, inverse_temperature: (Stats(next(told), shared + 1), local)
+    toy.extrapolate = lambda old, new, stride: strides.append(stride) or em.State(new.shared + 100, new.local)
+    fit = run(toy, em.Rules(max_iter=2, tol=0.0))
+    assert strides
+    assert 4.0 not in fit.objectives
+    assert (np.diff(fit.objectives) >= 0).all()
+
+
 def test_nan_from_an_extrapolation_is_taken_back():
     class Fragile(Toy):
         def extrapolate(self, old, new, stride):

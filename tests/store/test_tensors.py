@@ -14,6 +14,7 @@ from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
 from topiarist.errors import DamagedError, UsageError
+from topiarist.store import tensors
 from topiarist.store.tensors import TYPES, map_tensors, write_tensors
 
 ARRAYS = {
@@ -181,6 +182,17 @@ def test_garbage_is_refused(tmp_path):
 def test_headers_that_lie_are_refused(tmp_path, entry):
     header = json.dumps({"a": entry}).encode()
     refused(tmp_path / "x", len(header).to_bytes(8, "little") + header + b"\xff" * 16)
+
+
+@pytest.mark.parametrize(
+    ("shape", "ends"),
+    [([1], [-16, -8]), ([2], [8, 24]), ([1], [0, 16]), ([3], [0, 16]), ([2], [0, 17])],
+)
+def test_bytes_that_are_not_there_are_refused_without_the_library_too(shape, ends):
+    raw = np.zeros(16, np.uint8)
+    assert tensors._mapped(raw, {"dtype": "F64", "shape": [2], "data_offsets": [0, 16]}).tolist() == [0, 0]
+    with pytest.raises(ValueError, match=rf"in bytes {ends[0]} to {ends[1]} of 16"):
+        tensors._mapped(raw, {"dtype": "F64", "shape": shape, "data_offsets": ends})
 
 
 def test_deep_headers_are_refused(tmp_path):

@@ -79,6 +79,17 @@ def test_a_file_that_was_cut_short_is_written_anew(kernel, tmp_path, kind, conte
     assert (again(3), hits(again)) == (6, 1)
 
 
+def test_a_file_that_was_cut_short_on_a_disk_that_is_full(kernel, tmp_path, monkeypatch):
+    assert kernel()(3) == 6
+    kept(tmp_path, "nbi").write_bytes(b"")
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr(caching.IndexDataCacheFile, "_open_for_write", full)
+    assert kernel()(3) == 6
+
+
 def test_kernels_that_cannot_be_noted_are_not_ready(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "marker", lambda dtype: tmp_path / "gone" / dtype)
     cache.keep("float64")

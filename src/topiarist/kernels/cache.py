@@ -63,8 +63,8 @@ class Kept(FunctionCache):
             return None
 
     def save_overload(self, sig, data):
-        """Keep what was compiled, if there is room."""
-        with suppress(OSError):
+        """Keep what was compiled, if there is room, and if the list of what is kept can be read."""
+        with suppress(Exception):
             super().save_overload(sig, data)
 
 

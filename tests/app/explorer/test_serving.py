@@ -241,6 +241,8 @@ def test_the_clock_stops_when_a_request_has_said_what_it_wants():
     one.data_received(b"Host: 127.0.0.1\r\n\r\n")
     assert len(loop.tasks) == 1
     assert loop.clocks == []
+    one.data_received(b"GET /help HTTP/1.1\r\n")  # while the first is being answered
+    assert loop.clocks == []
     one.connection_lost(None)
 
 

@@ -63,7 +63,7 @@ NEAR: dict[str, tuple[str, ...]] = {  # modules, and what is nearest to them
     "models/labels/label_sets.py": ("models/test_pmm.py",),
     "models/gaussian/certainties.py": ("estimators/test_ggm_vectors.py",),
     "models/gaussian/covariances.py": ("models/test_ggm.py",),
-    "models/gaussian/fits.py": ("models/test_ggm.py",),
+    "models/gaussian/fits.py": ("models/test_ggm.py", "estimators/test_ggm.py"),
     "models/gaussian/mixture.py": ("models/test_ggm.py",),
     "models/gaussian/overlaps.py": ("models/test_overlaps.py",),
     "models/gaussian/selection.py": ("models/test_ggm.py", "estimators/test_ggm.py"),

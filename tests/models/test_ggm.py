@@ -186,6 +186,7 @@ def test_a_batch_is_what_single_fits_are(covariance, hard):
                 alone.params.component_covariance[0], together.params.component_covariance[fit], rtol=1e-9, atol=1e-12
             )
             assert alone.aic[0] == pytest.approx(together.aic[fit], rel=1e-9)
+            assert alone.aic[0] == alone.n_parameters - alone.log_likelihood[0]
 
 
 def test_a_settled_fit_stays_as_it_is():
@@ -388,6 +389,15 @@ def test_a_point_becomes_no_needle():
     assert np.isfinite(rule.variances(np.zeros((1, 2, 3))).covariance).all()
     singular = Limit.of(np.diag([1.0, 1.0, 0.0])[None], 1e3)
     assert singular.condition_numbers(singular.overall)[0] == pytest.approx(1e2)  # and no more is added than needed
+
+
+def test_covariances_of_few_examples_are_drawn_to_the_mean_of_all():
+    covariance = np.stack([np.eye(2), 5 * np.eye(2), np.full((2, 2), np.nan)])[None]
+    shrunk = shape_of("full", 2).shrunk(covariance, np.array([[3.0, 1.0, 0.0]]), 2.0)
+    within = (3 * 1 + 1 * 5) / 4
+    expected = [(3 * 1 + 2 * within) / 5, (1 * 5 + 2 * within) / 3, within]
+    np.testing.assert_allclose(shrunk[0], [one * np.eye(2) for one in expected])
+    assert np.isnan(shape_of("full", 2).shrunk(covariance, np.zeros((1, 3)), 2.0)).all()
 
 
 def test_parameters_are_counted_as_in_g5():

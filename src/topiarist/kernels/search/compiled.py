@@ -69,7 +69,7 @@ def score_meaning(postings, wanted, rows, topical, scales, start, out):
         meet, mixture = wanted.meet[w], wanted.mixture[w]
         while t < last and postings.docs[t] < stop:
             d = postings.docs[t] - start
-            if d >= 0:  # in a file that is not damaged
+            if d >= 0:  # a damaged file may name a document before these
                 share, probability = _two_products(rows[d], meet, mixture)
                 if probability > SMALLEST_MIXTURE:
                     out[d] += scales[d, 1] * postings.counts[t] * (share / probability)
@@ -85,7 +85,7 @@ def score_words(postings, words, weights, norms, start, out):
         t = _first_from(postings.docs, postings.ends[words[w]], last, start)
         while t < last and postings.docs[t] < stop:
             d = postings.docs[t] - start
-            if d >= 0:  # in a file that is not damaged
+            if d >= 0:  # a damaged file may name a document before these
                 out[d] += weights[w] * postings.counts[t] / (postings.counts[t] + norms[d])
             t += 1
 

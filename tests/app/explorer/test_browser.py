@@ -258,11 +258,15 @@ def test_pages_work_without_scripts(browser, served):
     page.fill("#q", "racket")
     page.press("#q", "Enter")
     page.locator(".items h3 a").first.click()
+    page.wait_for_url("**/doc/**")  # a click is over before the page that it opens is there whole
     assert page.locator("#text .tell").count()
     page.locator("#why").click()
     page.locator('.choices[aria-label="Colour words by"] a', has_text="topic").click()
+    page.wait_for_url("**colour=topic**")
     assert page.locator("#text span").count() > 10
+    here = page.url.partition("?")[0]
     page.locator('.around a[rel="next"]').click()
+    page.wait_for_url(lambda url: not url.startswith(here))
     assert page.locator("#text").inner_text()
     context.close()
 

@@ -71,6 +71,8 @@ def _patched(faulty, monkeypatch):
         if not isinstance(file, int):
             faulty.met("open", file)
         found = plain_open(file, mode, buffering, *more, **others)
+        if "opener" in others:  # a file without a name: it cannot be opened again by one
+            return found
         if not isinstance(file, int) and "b" in mode and set(mode) & set("wxa+") and faulty.concerns(file):
             found.close()
             raw = _File(file, mode.replace("b", "").replace("w", "r+").replace("x", "r+").replace("++", "+"))

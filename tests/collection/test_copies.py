@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tests.grown import FOOTER, NAVIGATION, documents, piled, piled_documents, piled_once  # noqa: F401
+from topiarist import CAM
 from topiarist.collection.check import check
 from topiarist.collection.collection import Collection
 from topiarist.collection.copies import found_copies, listed_copies, minima_of
-from topiarist.collection.grow import grower
 from topiarist.collection.grow.left_out import left_out
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.counts.copies import Copies
@@ -60,13 +60,13 @@ def test_copies_are_known_and_lie_where_the_first_of_their_kind_does(pile):
 
 def test_a_model_is_fitted_to_each_kind_once(tmp_path, monkeypatch):
     fitted = []
-    real = grower.Grower.fitted
+    real = CAM.fit
 
-    def watched(self, corpus, *rest):
-        fitted.append(corpus.n_docs)
-        return real(self, corpus, *rest)
+    def watched(self, counts, *rest, **options):
+        fitted.append(counts.shape[0])
+        return real(self, counts, *rest, **options)
 
-    monkeypatch.setattr(grower.Grower, "fitted", watched)
+    monkeypatch.setattr(CAM, "fit", watched)
     some = documents()[:60]
     Collection.grow([*some, replace(some[3], id="again")], tmp_path / "a", Recipe(topics=2)).close()
     assert fitted == [60]

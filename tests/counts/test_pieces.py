@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.strategies import counts
-from topiarist.counts import pruning, validation
+from topiarist.counts import room
 from topiarist.counts.chunks import CountChunk, merged
 from topiarist.counts.pruning import select_words, vocabulary_of
 
@@ -17,8 +17,8 @@ def test_columns_and_sums_of_pieces(matrix, seed, rows):
     keep = np.random.default_rng(seed).random(matrix.shape[1]) < 0.6
     words = tuple(f"w{column:03}" for column in range(matrix.shape[1]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pruning, "ROWS", rows)
-        patch.setattr(validation, "PIECE", rows)
+        patch.setattr(room, "RUN", rows)
+        patch.setattr(room, "PIECE", rows)
         vocabulary = vocabulary_of(matrix, words)
         chosen, fewer = select_words(matrix, vocabulary, keep)
     dense = matrix.toarray()

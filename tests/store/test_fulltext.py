@@ -1,5 +1,6 @@
 """Search: whatever is typed is understood or left out, and never fails."""
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -114,6 +115,15 @@ def test_who_matches(index, text, rows):
     found = index.search(text)
     assert sorted(hit.row for hit in found.hits) == rows
     assert (found.total, found.exact) == (len(rows), True)
+
+
+@pytest.mark.parametrize(
+    "text", ["bail", "-bail", "-bail -court", "bail -hearing", "tag:x -bail", "-nothing", "-tag:x"]
+)
+def test_who_matches_is_told_for_each(index, text):
+    query, number = parse(text), len(Documents(index.database))
+    assert np.flatnonzero(index.matching(query, number)).tolist() == index.rows(query)
+    assert len(index.matching(query, number - 1)) == number - 1, "one more may have come meanwhile"
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as stn
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
+from scipy.sparse import csr_array
 
 from topiarist.errors import DamagedError, UsageError
 from topiarist.store import tensors
@@ -188,11 +189,22 @@ def test_headers_that_lie_are_refused(tmp_path, entry):
     ("shape", "ends"),
     [([1], [-16, -8]), ([2], [8, 24]), ([1], [0, 16]), ([3], [0, 16]), ([2], [0, 17])],
 )
-def test_bytes_that_are_not_there_are_refused_without_the_library_too(shape, ends):
-    raw = np.zeros(16, np.uint8)
-    assert tensors._mapped(raw, {"dtype": "F64", "shape": [2], "data_offsets": [0, 16]}).tolist() == [0, 0]
+def test_bytes_that_are_not_there_are_refused_without_the_library_too(tmp_path, shape, ends):
+    (path := tmp_path / "x").write_bytes(bytes(8 + 16))
+    assert tensors._mapped(path, 8, 16, {"dtype": "F64", "shape": [2], "data_offsets": [0, 16]}).tolist() == [0, 0]
     with pytest.raises(ValueError, match=rf"in bytes {ends[0]} to {ends[1]} of 16"):
-        tensors._mapped(raw, {"dtype": "F64", "shape": shape, "data_offsets": ends})
+        tensors._mapped(path, 8, 16, {"dtype": "F64", "shape": shape, "data_offsets": ends})
+
+
+def test_a_matrix_of_mapped_arrays_is_no_copy_of_them(tmp_path):
+    """SciPy copies arrays that are less than half of what they are a part of."""
+    matrix = csr_array(np.random.default_rng(0).poisson(0.5, (50, 20)).astype(np.float32))
+    write_tensors(tmp_path / "x", {name: getattr(matrix, name) for name in ("data", "indices", "indptr")})
+    arrays = map_tensors(tmp_path / "x")
+    mapped = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=matrix.shape)
+    assert np.shares_memory(mapped.data, arrays["data"])
+    assert np.shares_memory(mapped.indices, arrays["indices"])
+    np.testing.assert_array_equal(mapped.toarray(), matrix.toarray())
 
 
 def test_deep_headers_are_refused(tmp_path):

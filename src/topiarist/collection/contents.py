@@ -18,6 +18,7 @@ from topiarist.collection.judge.heldout_answers import read_held_out, write_held
 from topiarist.counts.column_map import ColumnMap
 from topiarist.counts.corpus import text_of
 from topiarist.counts.languages import Languages
+from topiarist.counts.room import PIECE, ours, pieces, runs
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError, in_words, lack
@@ -33,7 +34,7 @@ CATEGORIES, LANGUAGES = "categories.json", "languages.safetensors"
 CSR = ("data", "indices", "indptr")
 SETTING_KINDS: dict[str, Any] = {  # of counting, as they may stand in a file
     "stem": str | None, "stop_words": str | tuple | None, "segmenter": str, "numbers": bool, "titles": bool,
-    "min_documents": int, "max_words": int | None, "max_document_share": float | int,
+    "min_documents": int, "min_document_share": float | int, "max_words": int | None, "max_document_share": float | int,
 }  # fmt: skip
 OF_DOCUMENTS = (
     "cluster_given_doc_",
@@ -102,12 +103,13 @@ def read_matrix(folder: Path) -> Csr:
     """Rows of counts or shares, mapped: what is not looked at takes no memory."""
     arrays = map_tensors(folder / ARRAYS)
     try:
-        data, indices, indptr = (arrays[name] for name in CSR)
+        data, indices, indptr = (ours(arrays[name]) for name in CSR)
         n_rows, n_columns = arrays["shape"].tolist()
         fits = indptr.ndim == 1 and len(indptr) == n_rows + 1 and indptr[0] == 0 and indptr[-1] == len(data)
-        if not fits or len(data) != len(indices) or bool((np.diff(indptr) < 0).any()):
+        fits = fits and all((indptr[1:][here] >= indptr[:-1][here]).all() for here in runs(n_rows, PIECE))
+        if not fits or len(data) != len(indices):
             raise ValueError("rows that do not fit together")
-        if len(indices) and not (indices.min() >= 0 and indices.max() < n_columns):
+        if not all(part.min() >= 0 and part.max() < n_columns for (part,) in pieces(indices)):
             raise ValueError("columns that are not there")
         return csr_array((data, indices, indptr), shape=(n_rows, n_columns))
     except (KeyError, ValueError, TypeError) as error:
@@ -122,7 +124,7 @@ def write_minima(folder: Path, minima: Array) -> None:
 def read_minima(folder: Path) -> Array:
     """What ``write_minima`` has written, mapped."""
     try:
-        return map_tensors(folder / ARRAYS)["minima"]
+        return ours(map_tensors(folder / ARRAYS)["minima"])
     except KeyError as error:
         raise DamagedError(f"{folder / ARRAYS} is damaged: {in_words(error)}", hint="topiarist check") from error
 

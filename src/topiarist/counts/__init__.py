@@ -17,6 +17,8 @@ Floor plan:
     merging         The vocabulary of texts that are never all in memory: each chunk is summarised, and summaries are
                     added up.
     pruning         Fewer columns: words merged by their stems, stop words left out, rare and too common words left out.
+    room            Room for what is larger than memory: arrays in files without a name, and pages that are handed back
+                    when read.
     settings        How texts become counts.
     split           Token-wise splits: each document gives some of its tokens to every part, and the parts add up to the
                     whole.

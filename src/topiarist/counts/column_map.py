@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from topiarist.arrays import Bools, Csr, Ints
+from topiarist.counts.pruning import moved
+from topiarist.counts.room import IN_MEMORY, Room
 from topiarist.counts.vocabulary import Vocabulary
 
 
@@ -49,19 +50,11 @@ class ColumnMap:
         found = -1 if column is None else int(self.target[column])
         return found if found >= 0 else None
 
-    def applied(self, counts: Csr) -> Csr:
+    def applied(self, counts: Csr, room: Room = IN_MEMORY) -> Csr:
         """The counts with every column where it counts; the same object if nothing is changed."""
         if self.plain:
             return counts
-        places = self.target[counts.indices]
-        kept = places >= 0
-        ends = np.append(0, np.cumsum(kept))[counts.indptr]
-        found = csr_array(
-            (counts.data[kept], places[kept].astype(counts.indices.dtype), ends.astype(counts.indptr.dtype)),
-            shape=counts.shape,
-        )
-        found.sum_duplicates()
-        return found
+        return moved(counts, self.target.astype(np.int32), counts.shape[1], room, meeting=True)
 
 
 def without_columns(counts: Csr, columns: Ints) -> Csr:

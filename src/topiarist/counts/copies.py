@@ -21,6 +21,7 @@ import numpy as np
 
 from topiarist.arrays import Array, Bools, Doubles, Ints
 from topiarist.counts.chunks import TokenChunk, tokenise
+from topiarist.counts.room import let_go, runs
 from topiarist.counts.workers import text_chunks
 from topiarist.text.tokens import Tokenizer
 
@@ -155,22 +156,31 @@ def find_copies(minima: Array, texts_of: Callable[[Sequence[int]], Sequence[str]
 
 def candidates(minima: Array, first: int = 0) -> Array:
     """Pairs of texts that may be copies, the earlier one before; the later one is not before ``first``."""
-    some = np.flatnonzero((minima != _EMPTY).any(axis=1))
-    rows = np.ascontiguousarray(minima[some])
-    _, firsts, where = np.unique(_keys(rows), return_index=True, return_inverse=True)
-    earliest = firsts[where.ravel()]
-    same = np.flatnonzero(earliest != np.arange(len(rows)))
-    found = [_from(np.stack([some[earliest[same]], some[same]], axis=1), first)]
-    unlike = np.sort(firsts)  # one of each: a thousand copies of a text are not compared with each other
+    keys, filled = _keys(minima), np.flatnonzero(_has_words(minima))
+    _, firsts, where = np.unique(keys[filled], return_index=True, return_inverse=True)
+    earliest = filled[firsts[where.ravel()]]
+    same = earliest != filled
+    found = [_from(np.stack([earliest[same], filled[same]], axis=1), first)]
+    unlike = filled[np.sort(firsts)]  # one of each: a thousand copies of a text are not compared with each other
     for band in range(N_BANDS):
-        pairs = unlike[_in_runs(_keys(rows[unlike, band * ROWS : (band + 1) * ROWS]))]
-        pairs = pairs[some[pairs[:, 1]] >= first]
+        pairs = unlike[_in_runs(_keys(minima, slice(band * ROWS, (band + 1) * ROWS))[unlike])]
+        pairs = _from(pairs, first)
         for start in range(0, len(pairs), BLOCK):
             part = pairs[start : start + BLOCK]
-            agreeing = np.count_nonzero(rows[part[:, 0]] == rows[part[:, 1]], axis=1)
-            found.append(some[part[agreeing >= PROMISING * N_HASHES]])
+            agreeing = np.count_nonzero(minima[part[:, 0]] == minima[part[:, 1]], axis=1)
+            found.append(part[agreeing >= PROMISING * N_HASHES])
+        let_go(minima)
     every = np.concatenate(found)
     return np.unique(every, axis=0) if len(every) else every
+
+
+def _has_words(minima: Array) -> Bools:
+    """Which texts have any."""
+    found = np.empty(len(minima), np.bool_)
+    for here in runs(len(minima)):
+        found[here] = (minima[here] != _EMPTY).any(axis=1)
+        let_go(minima)
+    return found
 
 
 class Compared(NamedTuple):
@@ -219,13 +229,17 @@ def _hashed(word: str) -> int:
     return zlib.crc32(word.encode("utf-8", "surrogatepass")) + 1
 
 
-def _keys(rows: Array) -> Array:
-    """One number for each row, the same for the same row."""
-    key = np.zeros(len(rows), np.uint64)
-    for column in rows.T:
-        key = (key ^ column) * np.uint64(0x9E3779B97F4A7C15)
-        key ^= key >> np.uint64(31)
-    return key
+def _keys(minima: Array, columns: slice = slice(None)) -> Array:
+    """One number for each text, by all of its minima or some; run by run, for they may lie in a file."""
+    keys = np.zeros(len(minima), np.uint64)
+    for here in runs(len(minima)):
+        key = keys[here]
+        for column in np.ascontiguousarray(minima[here, columns].T):
+            key = (key ^ column) * np.uint64(0x9E3779B97F4A7C15)
+            key ^= key >> np.uint64(31)
+        keys[here] = key
+        let_go(minima)
+    return keys
 
 
 def _in_runs(keys: Array) -> Array:

@@ -5,22 +5,58 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from topiarist.arrays import Array, ArrayLike, Csr, Matrix
+from topiarist.arrays import ArrayLike, Csr, Matrix
 from topiarist.cards import card
-from topiarist.counts.counting import count, count_in
+from topiarist.counts.counting import Minima, count, count_in
 from topiarist.counts.pruning import vocabulary_of
+from topiarist.counts.room import runs
 from topiarist.counts.settings import CountSettings
-from topiarist.counts.validation import check_counts, token_counts
+from topiarist.counts.validation import check_counts, grand_total, token_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, UsageError
 from topiarist.text.documents import Document, as_documents
 from topiarist.text.passages import is_passage, part_of, whole_title
 from topiarist.text.repeated import Repeated, without
 from topiarist.text.titles import is_own
+
+T = TypeVar("T")
+LOOKED_UP = 2_000  # documents of which something is looked up together
+
+
+@dataclass(frozen=True)
+class ByRow(Sequence[T]):
+    """Something known of each of so many documents that is looked up when it is asked for; of ids: all different."""
+
+    number: int
+    of: Callable[[Sequence[int]], Sequence[T]]  # what is known of some rows
+
+    def __len__(self) -> int:
+        return self.number
+
+    def __getitem__(self, row: Any) -> Any:
+        if isinstance(row, slice):
+            return tuple(self.of(range(*row.indices(self.number))))
+        if not -self.number <= row < self.number:
+            raise IndexError(row)
+        return self.of([int(row) % self.number])[0]
+
+    def __iter__(self) -> Iterator[T]:
+        for here in runs(self.number, LOOKED_UP):
+            yield from self.of(range(here.start, here.stop))
+
+    def picked(self, rows: Sequence[int]) -> ByRow[T]:
+        """The same of some documents."""
+        places = np.asarray(rows, np.int64)
+        return ByRow(len(places), lambda some: self.of(places[np.asarray(some, np.int64)].tolist()))
+
+    @classmethod
+    def numbers(cls, number: int) -> ByRow[str]:
+        """Ids of documents that are told apart by their rows."""
+        return ByRow(number, lambda rows: [str(row) for row in rows])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,14 +69,14 @@ class Corpus:
     instead, if one did.
     """
 
-    ids: tuple[str, ...]
+    ids: Sequence[str]
     counts: Csr
     vocabulary: Vocabulary
-    titles: tuple[str, ...] = ()
+    titles: Sequence[str] = ()
     texts: Sequence[str] | None = field(default=None, repr=False)
-    labels: tuple[tuple[str, ...], ...] = ()
-    sources: tuple[str, ...] = ()
-    dates: tuple[str, ...] = ()
+    labels: Sequence[tuple[str, ...]] = ()
+    sources: Sequence[str] = ()
+    dates: Sequence[str] = ()
     settings: CountSettings = field(default_factory=CountSettings)
     vectorizer: Any = field(default=None, repr=False)
 
@@ -51,7 +87,8 @@ class Corpus:
             values = getattr(self, name)
             if isinstance(values, str):
                 raise InputError(f"expected {name}, one per document, got a single string", hint=f"[{values!r}]")
-            object.__setattr__(self, name, tuple(map(_labels, values) if name == "labels" else values))
+            if not isinstance(values, ByRow):
+                object.__setattr__(self, name, tuple(map(_labels, values) if name == "labels" else values))
         n_docs, n_words = counts.shape
         if n_words != len(self.vocabulary):
             raise InputError(f"expected counts with {len(self.vocabulary)} columns (words), got {n_words}")
@@ -62,7 +99,7 @@ class Corpus:
             given = values is not None and (name == "texts" or len(values) > 0)
             if given and len(values) != n_docs:
                 raise InputError(f"expected {n_docs} {name}, one per document, or none; got {len(values)}")
-        if len(set(self.ids)) < n_docs:
+        if not isinstance(self.ids, ByRow) and len(set(self.ids)) < n_docs:
             twice, times = Counter(self.ids).most_common(1)[0]
             raise InputError(
                 f"expected a different id for each document, got {twice!r} {times} times",
@@ -78,7 +115,7 @@ class Corpus:
         vectorizer: Vectorizer | None = None,
         keep_texts: bool = True,
         n_jobs: int | None = 1,
-        minima: list[Array] | None = None,
+        minima: Minima | None = None,
     ) -> Corpus:
         """Return the corpus of documents or texts, which may come from a generator.
 
@@ -134,7 +171,7 @@ class Corpus:
     @property
     def n_tokens(self) -> int:
         """Return the number of counted tokens."""
-        return round(float(self.counts.data.sum(dtype=np.float64)))
+        return round(grand_total(self.counts))
 
     @property
     def n_empty(self) -> int:
@@ -213,8 +250,10 @@ def _labels(given: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _picked(values: tuple[Any, ...], rows: Sequence[int]) -> tuple[Any, ...]:
+def _picked(values: Sequence[Any], rows: Sequence[int]) -> Sequence[Any]:
     """Return the values of some rows; nothing when nothing is known."""
+    if isinstance(values, ByRow):
+        return values.picked(rows)
     return tuple(values[row] for row in rows) if values else ()
 
 

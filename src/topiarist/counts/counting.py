@@ -5,20 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from topiarist.arrays import Array, Csr, Doubles, Ints
-from topiarist.counts.chunks import CountChunk, TokenChunk, merged, stacked, tally, tokenise
+from topiarist.arrays import Array, Csr, Doubles, DTypeLike, Ints
+from topiarist.counts.chunks import CountChunk, TokenChunk, stacked, tally, tokenise
 from topiarist.counts.copies import signatures
-from topiarist.counts.pruning import merge_stems, prune, vocabulary_of, without_stop_words
+from topiarist.counts.pruning import Entries, kept_words, merge_stems, moved, prune
+from topiarist.counts.room import IN_MEMORY, NewArray, Room
 from topiarist.counts.settings import CountSettings, PhraseSettings
+from topiarist.counts.validation import EXACT_IN_FLOAT32
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.counts.workers import map_chunks
 from topiarist.text.stems import stems
 from topiarist.text.stop_words import resolve_stop_words
 from topiarist.text.tokens import Tokenizer, is_unspaced
+
+MEETING = 256  # forms of a stem, at most, in the counts of which single precision is exact
+
+
+class Minima(Protocol):
+    """Something that is given what tells copies of texts: a list, or a file."""
+
+    def append(self, minima: Array, /) -> object:
+        """That of some texts more."""
 
 
 def find_phrases(
@@ -127,41 +138,102 @@ def _leftmost(places: Ints, slot: Ints) -> tuple[Ints, Ints]:
     return places[kept], slot[kept]
 
 
+class Sheet:
+    """Counts as they come, in memory or in files: a row for each text, a column for each word in the order of meeting.
+
+    A chunk sorts its words, and so does the vocabulary: once all words are known, one look at the counts puts every
+    column at its place, and rows are in order then. How the texts were cut into chunks leaves no trace.
+    """
+
+    def __init__(self, room: Room = IN_MEMORY) -> None:
+        self.room, self.n_docs, self._largest = room, 0, 0
+        self._columns: dict[str, int] = {}
+        self._frequency, self._totals = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self._lengths, self._indices = NewArray(IN_MEMORY, np.int32), NewArray(room, np.int32)
+        self._data = NewArray(room, np.int32)
+
+    def add(self, chunk: CountChunk) -> None:
+        """The texts of a chunk as further rows."""
+        known = self._columns
+        columns = np.fromiter((known.setdefault(word, len(known)) for word in chunk.words), np.int32, len(chunk.words))
+        self._make_room(len(known))
+        self._frequency[columns] += np.bincount(chunk.indices, minlength=len(columns))
+        self._totals[columns] += np.bincount(chunk.indices, chunk.data, minlength=len(columns)).astype(np.int64)
+        self._lengths.append(chunk.lengths)
+        self._indices.append(columns[chunk.indices])
+        self._data.append(chunk.data)
+        self.n_docs += len(chunk.lengths)
+        self._largest = max(self._largest, int(chunk.data.max(initial=0)))
+
+    def settled(
+        self, settings: CountSettings, phrases: tuple[str, ...] = (), dtype: DTypeLike = np.int32
+    ) -> tuple[Csr, Vocabulary]:
+        """The counts and the vocabulary without stop words, by stems, without rare and too common words.
+
+        ``dtype``: of the counts; double precision in place of single, where that would not be exact.
+        """
+        limit = EXACT_IN_FLOAT32 if settings.stem is None else EXACT_IN_FLOAT32 // MEETING
+        if np.dtype(dtype) == np.float32 and self._largest > limit:
+            dtype = np.float64
+        stop_words = resolve_stop_words(settings.stop_words)
+        words = sorted(word for word in self._columns if word not in stop_words)
+        order = np.fromiter(map(self._columns.__getitem__, words), np.int64, len(words))
+        whole = Vocabulary(tuple(words), self._frequency[order], self._totals[order], phrases=phrases)
+        if settings.stem is not None:
+            counts, whole = merge_stems(self._counts(order, dtype), whole, settings.stem, self.room)
+            return prune(counts, whole, settings, self.room)
+        keep = kept_words(whole, self.n_docs, settings)
+        return self._counts(order[keep], dtype), whole.select(keep)
+
+    def _counts(self, order: Ints, dtype: DTypeLike) -> Csr:
+        """The counts over some words, in their order; the sheet is used up."""
+        columns = np.full(len(self._columns), -1, np.int32)
+        columns[order] = np.arange(len(order), dtype=np.int32)
+        ends = np.concatenate([[0], np.cumsum(self._lengths.array(), dtype=np.int64)])
+        every = Entries(self._data.array(), self._indices.array(), ends)
+        return moved(every, columns, len(order), self.room, dtype=dtype)
+
+    def _make_room(self, n_words: int) -> None:
+        """Have numbers for so many words."""
+        if n_words > len(self._frequency):
+            more = np.zeros(max(n_words, 2 * len(self._frequency)) - len(self._frequency), np.int64)
+            self._frequency = np.concatenate([self._frequency, more])
+            self._totals = np.concatenate([self._totals, more])
+
+
 def count(
     texts: Iterable[str],
     settings: CountSettings | None = None,
     *,
     n_jobs: int | None = 1,
     chunk: int | None = None,
-    minima: list[Array] | None = None,
+    minima: Minima | None = None,
+    room: Room = IN_MEMORY,
+    dtype: DTypeLike = np.int32,
 ) -> tuple[Csr, Vocabulary]:
-    """Return the counts (documents × words, int32, canonical) and the vocabulary of texts.
+    """Return the counts (documents × words, canonical) and the vocabulary of texts.
 
     ``texts`` may be a generator: only a few chunks of it are held at a time. The result is the same for any
     ``n_jobs`` (processes; -1 or None: one per core) and any ``chunk`` (characters of text per piece of work).
-    ``minima``: a list that is given what tells copies of the texts (see ``copies``), which costs no second look.
+    ``minima``: a list, or a file, that is given what tells copies of the texts (see ``copies``): no second look.
+    ``room``: where counts lie; in files, they are mapped. Phrases are found by tokens in memory, wherever that is.
     """
-    settings = settings or CountSettings()
-    stop_words = resolve_stop_words(settings.stop_words)
+    settings, sheet = settings or CountSettings(), Sheet(room)
     if settings.phrases is None:
         phrases: tuple[str, ...] = ()
         work = partial(_count_texts, tokenizer=settings.tokenizer, signed=minima is not None)
-        chunks = [_noted(part, minima) for part in map_chunks(work, texts, n_jobs, chunk)]
-    else:
-        tokenised = list(map_chunks(partial(tokenise, tokenizer=settings.tokenizer), texts, n_jobs, chunk))
-        if minima is not None:
-            minima.extend(map(signatures, tokenised))
-        keeps = settings.tokenizer.keeps
-        phrases = find_phrases(tokenised, settings.phrases, lambda word: keeps(word) and word not in stop_words)
-        chunks = [tally(join_phrases(part, phrases), _keeps_phrases(settings.tokenizer)) for part in tokenised]
-        del tokenised
-    counts, words = merged(chunks)
-    vocabulary = vocabulary_of(counts, words, phrases=phrases)
-    if stop_words:
-        counts, vocabulary = without_stop_words(counts, vocabulary, stop_words)
-    if settings.stem is not None:
-        counts, vocabulary = merge_stems(counts, vocabulary, settings.stem)
-    return prune(counts, vocabulary, settings)
+        for part in map_chunks(work, texts, n_jobs, chunk):
+            sheet.add(_noted(part, minima))
+        return sheet.settled(settings, dtype=dtype)
+    tokenised = list(map_chunks(partial(tokenise, tokenizer=settings.tokenizer), texts, n_jobs, chunk))
+    if minima is not None:
+        for tokens in tokenised:
+            minima.append(signatures(tokens))
+    keeps, stop_words = settings.tokenizer.keeps, resolve_stop_words(settings.stop_words)
+    phrases = find_phrases(tokenised, settings.phrases, lambda word: keeps(word) and word not in stop_words)
+    for tokens in tokenised:
+        sheet.add(tally(join_phrases(tokens, phrases), _keeps_phrases(settings.tokenizer)))
+    return sheet.settled(settings, phrases, dtype)
 
 
 def _count_texts(texts: Sequence[str], tokenizer: Tokenizer, signed: bool) -> tuple[CountChunk, Array | None]:
@@ -170,7 +242,7 @@ def _count_texts(texts: Sequence[str], tokenizer: Tokenizer, signed: bool) -> tu
     return tally(part, tokenizer.keeps), signatures(part) if signed else None
 
 
-def _noted(found: tuple[CountChunk, Array | None], minima: list[Array] | None) -> CountChunk:
+def _noted(found: tuple[CountChunk, Array | None], minima: Minima | None) -> CountChunk:
     """Return the counts of a chunk, having noted the rest."""
     counts, own = found
     if minima is not None and own is not None:

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Array, Csr
+from topiarist.counts.room import row_runs
 from topiarist.text.language import NAMES
 from topiarist.text.stop_words import function_words, has_stop_words
 
@@ -77,15 +78,15 @@ def _judged(counts: Csr, telling: Csr, there: Array, sizes: Array) -> Array:
     Of languages that tell as much, the one that more documents of the collection have; of none more, it is a tie.
     """
     places = np.full(counts.shape[0], -1, np.int64)
-    for start in range(0, counts.shape[0], BLOCK):
-        found = (counts[start : start + BLOCK] @ telling).toarray() * there
+    for here, rows in row_runs(counts, BLOCK):
+        found = (rows @ telling).toarray() * there
         most = found.max(axis=1, initial=0.0)
         tied = found >= most[:, None] - SAME
         likely = np.where(tied, sizes + 1, 0)
         best = likely.argmax(axis=1)
         alone = (likely == likely.max(axis=1, initial=0)[:, None]).sum(axis=1) == 1
         sure = (most >= FEWEST_WORDS * 0.5) & alone
-        places[start : start + BLOCK] = np.where(sure, best, -1)
+        places[here] = np.where(sure, best, -1)
     return places
 
 

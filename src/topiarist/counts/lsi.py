@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from topiarist.errors import InputError, UsageError
 
 _SMALL = 200_000  # cells up to which the exact decomposition of the dense matrix is the cheaper one
 _POWER_ITERATIONS = 6
+Factors: TypeAlias = Callable[[Csr, int, int], tuple[Floats, Floats, Floats] | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,19 +49,23 @@ def latent_space(counts: Csr, n_dims: int = 100, *, seed: int = 0) -> LatentSpac
     return LatentSpace(space.doc_factors, space.singular_values, space.word_factors, idf)
 
 
-def document_directions(counts: Csr, n_dims: int, seed: int = 0) -> Floats:
-    """Return documents as unit vectors of a latent space of damped counts; zero for a document without words."""
-    space = truncated_svd(unit_rows(tfidf(counts, sublinear=True)), n_dims, seed=seed).doc_vectors
+def document_directions(counts: Csr, n_dims: int, seed: int = 0, factors: Factors | None = None) -> Floats:
+    """Return documents as unit vectors of a latent space of damped counts; zero for a document without words.
+
+    ``factors`` as ``truncated_svd`` takes them.
+    """
+    space = truncated_svd(unit_rows(tfidf(counts, sublinear=True)), n_dims, seed=seed, factors=factors).doc_vectors
     lengths = np.linalg.norm(space, axis=1, keepdims=True)
     return (space / np.where(lengths > 1e-12, lengths, 1.0)).astype(np.float32)
 
 
-def truncated_svd(matrix: Csr, n_dims: int, *, seed: int = 0) -> LatentSpace:
+def truncated_svd(matrix: Csr, n_dims: int, *, seed: int = 0, factors: Factors | None = None) -> LatentSpace:
     """Return the leading singular values and vectors of a sparse matrix, at most ``n_dims`` of them.
 
     Small matrices are decomposed exactly, others by random projections with power iterations. The same seed
     gives the same result whatever the number of threads; each dimension is signed so that its largest word
-    factor is positive.
+    factor is positive. ``factors`` may find U, S, Vᵀ of a large matrix elsewhere, on a device; where they answer None
+    the matrix is decomposed here.
     """
     from sklearn.utils.extmath import randomized_svd
     from threadpoolctl import threadpool_limits
@@ -71,7 +77,8 @@ def truncated_svd(matrix: Csr, n_dims: int, *, seed: int = 0) -> LatentSpace:
         if matrix.shape[0] * matrix.shape[1] <= _SMALL:
             left, values, right = np.linalg.svd(matrix.toarray(), full_matrices=False)
         else:
-            left, values, right = randomized_svd(
+            found = None if factors is None else factors(matrix, k, seed)
+            left, values, right = found or randomized_svd(
                 matrix, k, n_oversamples=10, n_iter=_POWER_ITERATIONS, random_state=seed
             )
     left, values, right = left[:, :k], values[:k], right[:k]

@@ -26,7 +26,7 @@ class StreamCounter:
     A word gets a column in the batch in which it reaches ``settings.min_documents`` documents of the stream; earlier
     ones are not counted again. Columns are never given up or moved: the counts of a later batch have at least as many.
     Stop words, stems, numbers, titles and ``max_words`` are those of the settings. Phrases, and words that are too
-    common, can only be known of a whole collection and are refused.
+    common, can only be known of a whole collection and are refused; ``min_document_share`` says nothing of a stream.
 
     Words that wait for a column take memory too. Where more than a million wait, those seen in fewest documents are
     forgotten and begin again if they return.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,10 @@ from scipy import sparse
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Array, Csr, Matrix
+from topiarist.counts.room import PIECE, entry_runs, let_go, pieces
 from topiarist.errors import InputError
 
-PIECE = 1 << 24  # entries of counts that are added up together
-_EXACT_IN_FLOAT32 = 2**24
+EXACT_IN_FLOAT32 = 2**24
 SMALLEST = 1e-20  # a count: of what is much less nothing is left where shares of it are taken, and objectives fall
 LARGEST_TOTAL = 2.0**53  # of all counts together: beyond it double precision cannot count
 
@@ -62,14 +63,15 @@ def _float_type(data: Array) -> type[np.floating[Any]]:
     if data.dtype.kind not in "iub":
         return np.float64
     largest = max(int(data.max(initial=0)), -int(data.min(initial=0)))
-    return np.float32 if largest <= _EXACT_IN_FLOAT32 else np.float64
+    return np.float32 if largest <= EXACT_IN_FLOAT32 else np.float64
 
 
 def _check_values(matrix: Csr, name: str) -> None:
     """Raise unless all stored values are finite, not negative, and nought or large enough to be divided by."""
     data = matrix.data
     with np.errstate(all="ignore"):
-        if data.size == 0 or (data.sum(dtype=np.float64) <= LARGEST_TOTAL and data.min() >= SMALLEST):
+        told = [(part.sum(dtype=np.float64), part.min()) for (part,) in pieces(data)]
+        if sum(total for total, _ in told) <= LARGEST_TOTAL and all(least >= SMALLEST for _, least in told):
             return  # one sum answers for all values: it is NaN or infinite as soon as one of them is
     faults = (
         (np.isnan(data), f"Input {name} contains NaN", "replace missing values by 0"),
@@ -110,12 +112,27 @@ def _shares_memory(matrix: Csr, X: object) -> bool:
 
 def _canonical(matrix: Csr, *, shared: bool) -> Csr:
     """Return the matrix with sorted rows, no duplicates, no stored zeros and 32-bit indices."""
-    if not matrix.has_canonical_format or (matrix.data == 0).any():
+    if not _in_order(matrix) or any(part.min() == 0 for (part,) in pieces(matrix.data)):  # none is negative
         if shared:
             matrix = matrix.copy()
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
     return compact_indices(matrix)
+
+
+def _in_order(matrix: Csr) -> bool:
+    """Whether the columns of every row rise; SciPy would look at a matrix in files as a whole."""
+    if len(matrix.indices) < PIECE:
+        return bool(matrix.has_canonical_format)
+    ends = matrix.indptr
+    for rows, own in entry_runs(ends):
+        columns = matrix.indices[own]
+        falls = np.flatnonzero(columns[1:] <= columns[:-1]) + 1 + own.start
+        if not np.isin(falls, ends[rows.start : rows.stop + 1]).all():
+            return False
+        let_go(matrix.indices)
+    matrix.has_canonical_format = True
+    return True
 
 
 def compact_indices(matrix: Csr) -> Csr:
@@ -133,28 +150,32 @@ def compact_indices(matrix: Csr) -> Csr:
 
 def token_counts(counts: Csr) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return the number of tokens n(i) of each document."""
-    totals, filled = np.zeros(counts.shape[0]), np.flatnonzero(np.diff(counts.indptr))
-    if len(filled):  # without a copy of all counts in double precision
-        totals[filled] = np.add.reduceat(counts.data[: counts.indptr[-1]], counts.indptr[filled], dtype=np.float64)
+    totals, ends = np.zeros(counts.shape[0]), counts.indptr
+    for rows, own in entry_runs(ends):  # without a copy of all counts in double precision
+        starts = ends[rows] - own.start
+        filled = np.flatnonzero(np.diff(ends[rows.start : rows.stop + 1]))
+        if len(filled):
+            totals[rows.start + filled] = np.add.reduceat(counts.data[own], starts[filled], dtype=np.float64)
+        let_go(counts.data)
     return totals
+
+
+def grand_total(counts: Csr) -> float:
+    """Return how many tokens there are."""
+    return math.fsum(float(part.sum(dtype=np.float64)) for (part,) in pieces(counts.data))
 
 
 def document_frequency(counts: Csr) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Return in how many documents each word occurs (of counts without stored zeros)."""
     found = np.zeros(counts.shape[1], np.int64)
-    for here in _pieces(counts):
-        found += np.bincount(counts.indices[here], minlength=counts.shape[1])
+    for (columns,) in pieces(counts.indices):  # ``bincount`` makes numbers of eight bytes of all that it is given
+        found += np.bincount(columns, minlength=counts.shape[1])
     return found
 
 
 def word_totals(counts: Csr) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return how often each word occurs in all documents together."""
     found = np.zeros(counts.shape[1])
-    for here in _pieces(counts):
-        found += np.bincount(counts.indices[here], weights=counts.data[here], minlength=counts.shape[1])
+    for columns, times in pieces(counts.indices, counts.data):
+        found += np.bincount(columns, weights=times, minlength=counts.shape[1])
     return found
-
-
-def _pieces(counts: Csr) -> list[slice]:
-    """Runs of entries: ``bincount`` makes numbers of eight bytes of all that it is given."""
-    return [slice(start, start + PIECE) for start in range(0, counts.nnz, PIECE)]

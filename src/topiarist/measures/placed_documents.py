@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from topiarist.arrays import Array, Bools, Csr, Floats, Integers, Ints, Matrix
+from topiarist.counts.room import entry_runs, let_go
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
 
@@ -97,10 +98,12 @@ class Placed:
 
 def largest_shares(shares: Csr) -> Floats:
     """The largest share of each document; 0 where it has none."""
-    found = np.zeros(shares.shape[0], shares.dtype)
-    filled, starts = _filled(shares)
-    if len(filled):
-        found[filled] = np.maximum.reduceat(shares.data, starts)
+    found, ends = np.zeros(shares.shape[0], shares.dtype), shares.indptr
+    for rows, own in entry_runs(ends):
+        filled = np.flatnonzero(np.diff(ends[rows.start : rows.stop + 1]))
+        if len(filled):
+            found[rows.start + filled] = np.maximum.reduceat(shares.data[own], ends[rows][filled] - own.start)
+        let_go(shares.data)
     return found
 
 

@@ -7,12 +7,12 @@ and is given back as soon as the array is let go.
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import uuid
 import weakref
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,9 +20,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from topiarist.arrays import Array
+from topiarist.counts.room import reserve
 from topiarist.errors import InputError, ResourceError, in_words, lack
 from topiarist.store.sealed_folder import new_file, written
 
+USUAL_FILES = 256  # that a process has open beside
 HEADER = 128  # bytes before the numbers of an ``.npy`` file
 
 
@@ -42,6 +44,21 @@ def mapped(path: str | Path) -> Array:
             f"{path} is not an array that can be read: {in_words(error)}", hint="write the files anew"
         ) from error
     return np.asarray(array)  # a plain array, as the kernels know it
+
+
+def allow_open_files(number: int) -> None:
+    """Have the system allow so many open files more than the usual ones, if it may: each map keeps one."""
+    try:
+        import resource
+    except ImportError:  # a system that does not count them
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = number + USUAL_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(ValueError, OSError):  # then whoever opens one too many is told
+            resource.setrlimit(
+                resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
+            )
 
 
 def save(path: str | Path, array: Array, *, sync: bool = False) -> None:
@@ -169,6 +186,12 @@ class Scratch:
         """A file of this folder that does not exist yet."""
         return RowFile(str(self.folder / f"{uuid.uuid4().hex}.npy"), self)
 
+    def saved(self, rows: Array) -> RowFile:
+        """These rows in such a file."""
+        file = self.rows()
+        file.save(rows)
+        return file
+
     def array(self, shape: tuple[int, ...], dtype: Any, parts: Iterable[Array] = ()) -> Array:
         """An array in a file of this folder, which lives as long as the array; ``parts`` of it are written first.
 
@@ -179,22 +202,12 @@ class Scratch:
             _write_header(file, shape, dtype)
             file.flush()
             start, size = file.tell(), int(np.prod(shape)) * np.dtype(dtype).itemsize
-            _reserve(file, start + size)
+            reserve(file, start + size)
             for part in parts:
                 file.write(np.ascontiguousarray(part, dtype).data)
         array = np.load(path, mmap_mode="r+", allow_pickle=False)
         weakref.finalize(array, _remove_with, path, self)
         return np.asarray(array)
-
-
-def _reserve(file: BinaryIO, size: int) -> None:
-    """Have room for so many bytes now, where the system can say so: a full disk is found out here, not later."""
-    try:
-        os.posix_fallocate(file.fileno(), 0, size)
-    except (AttributeError, OSError) as error:
-        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
-            raise
-        file.truncate(size)
 
 
 def _remove(path: str | Path) -> None:

@@ -19,6 +19,7 @@ from scipy.sparse import csr_array, csr_matrix
 
 from topiarist.arrays import Array
 from topiarist.errors import UsageError
+from topiarist.store.array_files import RowFile
 from topiarist.store.tensors import NAMES, TYPES
 
 KINDS = {dtype.name: dtype.newbyteorder("=") for dtype in TYPES.values()}
@@ -96,6 +97,8 @@ class Writer:
     def _numerical(self, value: Any, where: str) -> dict[str, Any] | None:
         if isinstance(value, np.ndarray):
             return self._array(value, where)
+        if isinstance(value, RowFile):  # comes back as an array
+            return self._array(value.load(), where)
         if isinstance(value, np.generic):
             return {"is": "scalar", "of": self._array(np.asarray(value), where)}
         if isinstance(value, csr_array | csr_matrix):

@@ -146,6 +146,18 @@ class Index:
         with self._allowed(within):
             return [row for (row,) in self._all(f"SELECT row {source} ORDER BY row", parameters)]
 
+    def matching(self, query: Query, number: int) -> Any:
+        """For each of so many documents whether it matches; one that was added meanwhile is none of them."""
+        kept = self._as_indexed(query)
+        if kept.wanted or kept.filters or not kept.unwanted:
+            wanted, rows = True, self.rows(query)
+        else:  # few have what nobody wants, and all others match
+            unwanted = "SELECT rowid FROM search WHERE search MATCH ?"
+            wanted, rows = False, [row for (row,) in self._all(unwanted, [kept.unwanted])]
+        found = np.full(number, not wanted)
+        found[[row for row in rows if row < number]] = wanted
+        return found
+
     def check(self) -> None:
         """An error unless the index agrees with the texts; FTS5 only says so to whoever may write."""
         with self.database.transaction():

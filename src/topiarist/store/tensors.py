@@ -18,6 +18,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from topiarist.arrays import Array
+from topiarist.counts.room import pieces
 from topiarist.errors import DamagedError, UsageError, lack
 from topiarist.store.sealed_folder import new_file
 
@@ -53,7 +54,8 @@ def write_tensors(path: str | Path, arrays: Mapping[str, Array], metadata: Mappi
         file.write(len(text).to_bytes(PREFIX, "little"))
         file.write(text)
         for name in order:
-            file.write(stored[name].reshape(-1).view(np.uint8).data)
+            for (part,) in pieces(stored[name].reshape(-1)):
+                file.write(part.view(np.uint8).data)
 
 
 def map_tensors(path: str | Path) -> dict[str, Array]:
@@ -63,9 +65,9 @@ def map_tensors(path: str | Path) -> dict[str, Array]:
             pass
         with open(path, "rb") as file:
             header, start = _header(file)
-        raw = np.memmap(path, np.uint8, mode="c")
         header.pop(METADATA, None)
-        return {name: _mapped(raw[start:], entry) for name, entry in header.items()}
+        size = Path(path).stat().st_size - start
+        return {name: _mapped(path, start, size, entry) for name, entry in header.items()}
     except (SafetensorError, OSError, ValueError, TypeError, KeyError, MemoryError) as error:
         if missing := lack(error, str(path)):
             raise missing from error
@@ -88,12 +90,17 @@ def _header(file: BinaryIO) -> tuple[dict[str, Any], int]:
     return dict(json.loads(file.read(size))), PREFIX + size
 
 
-def _mapped(raw: Array, entry: Mapping[str, Any]) -> Array:
+def _mapped(path: str | Path, start: int, size: int, entry: Mapping[str, Any]) -> Array:
+    """An array of a file, as a map of its own: SciPy copies what is a small part of something larger.
+
+    Arrays begin at ``start``, and have ``size`` bytes together.
+    """
     dtype, shape, (first, last) = TYPES[entry["dtype"]], tuple(entry["shape"]), entry["data_offsets"]
-    if not 0 <= first <= last <= len(raw) or last - first != math.prod(shape) * dtype.itemsize:
-        raise ValueError(f"an array of shape {shape} in bytes {first} to {last} of {len(raw)}")
-    part = raw[first:last]
-    if dtype == np.bool_ and part.max(initial=0) > 1:
+    if not 0 <= first <= last <= size or last - first != math.prod(shape) * dtype.itemsize:
+        raise ValueError(f"an array of shape {shape} in bytes {first} to {last} of {size}")
+    if first == last:
+        return np.empty(shape, dtype)
+    if dtype == np.bool_ and np.memmap(path, np.uint8, "r", start + first, (last - first,)).max(initial=0) > 1:
         raise ValueError("a truth value that is neither 0 nor 1")
-    array: Array = np.asarray(part).view(dtype).reshape(shape)
+    array = np.asarray(np.memmap(path, dtype, "c", start + first, shape))
     return array if array.flags.aligned else array.copy()  # a file that somebody else wrote

@@ -21,6 +21,8 @@ Floor plan:
     query        What people type into a search field: words and conditions (topic, date, tag, column …), parsed without
                  failing.
     repeated     Lines that many documents share: navigation bars, disclaimers, signatures, the heads and feet of pages.
+    seen_hashes  What was seen before, by hashes: eight bytes and a little air for each, where a set of Python's takes a
+                 hundred.
     segmenters   Words of Chinese, Japanese and Thai, where a package that knows them is installed; pairs of letters
                  otherwise.
     spelling     The one speller: what somebody who misspelt a word or a name may have meant.

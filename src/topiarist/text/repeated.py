@@ -23,6 +23,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise, permutations
 from statistics import median
 
+from topiarist.text.seen_hashes import SeenHashes
+
 LEAST_DOCUMENTS, LEAST_SHARE = 10, 0.002  # that have a line, for it to be repeated
 ALONE_SHARE = 0.01  # of a long line that has no company and is not at an end
 PLACES = 1 << 18  # lines of which a count is kept
@@ -111,16 +113,13 @@ class LineCounts:
 
     n_documents: int = 0
     _lines: Frequent = field(default_factory=Frequent)
-    _texts: set[int] = field(default_factory=set)
+    _texts: SeenHashes = field(default_factory=SeenHashes)
 
     def see(self, text: str) -> None:
         """One more document."""
         self.n_documents += 1
-        mark = hash(text)
-        if mark in self._texts:
-            return
-        self._texts.add(mark)
-        self._lines.see({hash(form) for form in plain_lines(text)})
+        if (forms := plain_lines(text)) and self._texts.add(hash(text)):
+            self._lines.see({hash(form) for form in forms})
 
     @property
     def least(self) -> int:

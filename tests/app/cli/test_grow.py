@@ -353,7 +353,9 @@ def test_a_given_hierarchy_is_learned(home, how):
     assert not (home / "no.topiary").exists()
 
 
-@pytest.mark.parametrize("options", [["--model", "hplsa"], ["--model", "ggm"], ["--online"]])
+@pytest.mark.parametrize(
+    "options", [["--model", "hplsa"], ["--model", "hplsa", "--memory", "200MB"], ["--model", "ggm"], ["--online"]]
+)
 def test_other_models(home, options):
     done = invoke("notes", "--topics", "2", *options)
     assert done.exit_code == 0, done.output
@@ -528,7 +530,7 @@ def test_a_tree_grows_from_blocks_in_files(home):
     [
         (("--memory", "much"), 2, "expected a size such as 2GB or 500MB"),
         (("--memory", "2GB", "--cluster", "local:2"), 2, "memory is that of one process"),
-        (("--memory", "2GB", "--model", "hplsa"), 2, "from blocks in files by the model cam"),
+        (("--memory", "2GB", "--model", "ggm"), 2, "from blocks in files by the model cam or hplsa"),
         (("--cluster", "local:none"), 2, "names no number of workers"),
         (("--memory", "1kB"), 5, "a tree of 2 leaves takes"),
     ],

@@ -31,7 +31,7 @@ def test_each_value_says_where_it_came_from(home):
     assert found["phrases"]["value"] is True
     assert found["seed"] == {"value": 2, "from": "topiarist.toml"}
     assert found["include"]["value"] == ["*.txt"]
-    assert found["min-documents"] == {"value": 3, "from": "default"}
+    assert found["min-documents"] == {"value": None, "from": "default"}
     plain = CliRunner().invoke(app, ["grow", "notes", "--show-config"], env=env).stdout
     assert "# environment, TOPIARIST_WORDS" in plain
     assert not (home / "notes.topiary").exists()

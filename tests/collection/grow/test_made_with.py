@@ -1,5 +1,10 @@
 """A grow that was stopped and taken up elsewhere: what each stage ran on is kept, told, and known to ``verify``."""
 
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+
 import pytest
 
 from tests.collection.test_forged import forged
@@ -13,6 +18,7 @@ from topiarist.collection.grow.made_with import MADE_WITH, STAGES, circumstances
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.edits import Rename
 from topiarist.collection.verify.verification import verify
+from topiarist.text.language import Language
 
 RECIPE = Recipe(topics=3, headings=False)
 
@@ -81,6 +87,25 @@ def test_another_version_of_a_later_stage_explains_a_difference(stopped, monkeyp
     assert [one.partition(", and is")[0] for one in found.reasons] == [
         "numpy was, when the grow was taken up again, 9.9"
     ]
+
+
+def test_a_grow_of_a_version_that_wrote_three_documents_is_taken_up(stopped):
+    """Where nobody chose how many documents must have a word, version 0.1 wrote 3; the counts are made by then."""
+    assert RECIPE.min_documents is None
+    before = replace(RECIPE, min_documents=3)
+    assert before.identity == RECIPE.identity
+    assert Recipe.from_dict(before.to_dict()).counting(Language("", 0.0, 0)).min_document_share == 0.0
+    (database,) = (stopped / "growing").glob("*.sqlite")
+    with closing(sqlite3.connect(database)) as connection, connection:
+        changed = "UPDATE settings SET value = replace(value, '\"min_documents\": null', '\"min_documents\": 3')"
+        assert connection.execute(f"{changed} WHERE name = 'recipe'").rowcount == 1
+        ((kept,),) = connection.execute("SELECT value FROM settings WHERE name = 'recipe'").fetchall()
+    assert json.loads(kept)["min_documents"] == 3
+    told, settings = taken_up(stopped)
+    assert not told
+    assert settings["recipe"]["min_documents"] == 3
+    other = replace(RECIPE, min_documents=4)
+    assert other.identity != RECIPE.identity
 
 
 def test_a_tree_that_a_version_which_grows_otherwise_had_begun_is_begun_anew(stopped, monkeypatch):

@@ -118,9 +118,10 @@ class SourceOptions:
     stem: Annotated[str | None, counting("Join forms of a word: a language, or `auto`.", metavar="LANG")] = Recipe.stem
     phrases: Annotated[bool, flag("Join pairs such as *black hole*.", "--phrases", panel=COUNTING)] = Recipe.phrases
     numbers: Annotated[bool, flag("Count numbers as words.", "--numbers", panel=COUNTING)] = Recipe.numbers
-    min_documents: Annotated[int, counting("Leave out words of fewer documents.", metavar="N", min=1)] = (
-        Recipe.min_documents
-    )
+    min_documents: Annotated[
+        int | None,
+        counting("Leave out words of fewer documents; else 3, or 1 in 100,000 if that is more.", metavar="N", min=1),
+    ] = Recipe.min_documents
     seed: Annotated[int, option("Same seed, same result.", metavar="N", min=0)] = Recipe.seed
     threads: Annotated[int | None, option("Threads; all cores by default.", metavar="N", min=1)] = None
     config: Annotated[

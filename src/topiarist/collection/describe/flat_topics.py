@@ -10,6 +10,7 @@ import numpy as np
 from topiarist.arrays import Bools, Floats
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.pruning import general_words, select_words
+from topiarist.counts.room import IN_MEMORY, Room
 from topiarist.errors import InputError
 from topiarist.measures.topic_quality import npmi_coherence
 
@@ -98,10 +99,13 @@ def find_topics(
     )  # fmt: skip
 
 
-def set_general_words_aside(corpus: Corpus, besides: Bools | None = None) -> tuple[Corpus, tuple[str, ...]]:
+def set_general_words_aside(
+    corpus: Corpus, besides: Bools | None = None, room: Room = IN_MEMORY
+) -> tuple[Corpus, tuple[str, ...]]:
     """The corpus without words of more than half of the documents, and those words, the most frequent first.
 
-    ``besides``: further words that are as general, such as those of half of the documents of a language.
+    ``besides``: further words that are as general, such as those of half of the documents of a language. ``room``:
+    where its counts lie.
     """
     general = general_words(corpus.vocabulary, corpus.n_docs)
     if besides is not None:
@@ -112,7 +116,7 @@ def set_general_words_aside(corpus: Corpus, besides: Bools | None = None) -> tup
             "occurs in more than half of the documents",
             hint="more documents, documents that differ more, or rarer words too (--min-documents 1)",
         )
-    counts, vocabulary = select_words(corpus.counts, corpus.vocabulary, ~general)
+    counts, vocabulary = select_words(corpus.counts, corpus.vocabulary, ~general, room)
     order = np.argsort(-corpus.vocabulary.totals, kind="stable")
     words = tuple(corpus.vocabulary.words[word] for word in order if general[word])
     return replace(corpus, counts=counts, vocabulary=vocabulary), words

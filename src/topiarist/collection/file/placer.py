@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from topiarist.arrays import Array, Csr, Floats
-from topiarist.counts.validation import token_counts
+from topiarist.counts.room import picked
+from topiarist.counts.validation import grand_total, token_counts
 from topiarist.estimators.category.explanation import deciding_words, word_lift
 from topiarist.estimators.tree.fitted_tree import posterior, tree_model
 from topiarist.hierarchy import levels
@@ -84,8 +85,8 @@ def usual_of(fitted: TreeModel, counts: Csr, chosen: Array, rows: Floats, n_thre
     Otherwise a new document would look strange for every rare word that is not its own. ``rows`` has P(class|document)
     of the chosen ones.
     """
-    sample = counts[chosen]
-    words = _without(fitted, sample, rows, float(counts.sum(dtype=np.float64))).class_word_table()
+    sample = picked(counts, chosen)
+    words = _without(fitted, sample, rows, grand_total(counts)).class_word_table()
     likelihood = log_likelihood(sample, np.ascontiguousarray(rows, words.dtype), words, n_threads)
     return Usual.of(likelihood, token_counts(sample))
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Array
@@ -17,7 +18,9 @@ from topiarist.collection.find.words.posting_lists import counted
 from topiarist.collection.find.words.word_index import WordIndex
 from topiarist.collection.state import FLAT, SEARCH
 from topiarist.counts.corpus import Corpus, text_of
+from topiarist.counts.room import picked
 from topiarist.counts.settings import CountSettings
+from topiarist.counts.validation import word_totals
 from topiarist.store import facts
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import LIST, Generation, Part, new_part, open_part
@@ -32,20 +35,22 @@ FLAT_TOPICS, FEWEST = 64, 20  # topics of a model without a tree, and documents 
 TREE_CLASSES = 64  # of the tree: a document is compared with a query in each of them
 
 
-def write_flat(generation: Generation, corpus: Corpus, n_threads: int | None = None) -> Part:
+def write_flat(generation: Generation, corpus: Corpus, n_threads: int | None = None, rows: Array | None = None) -> Part:
     """Topics without a tree: they see more of what a document mixes than its one place in the tree tells.
 
-    Of very many documents they are learned from as many as a tree grows from.
+    ``rows``: the documents that they are learned from; None: all. Of very many as many as a tree grows from.
     """
     from topiarist.estimators.flat.plsa import PLSA
     from topiarist.estimators.model_folder import save_model
     from topiarist.estimators.tree.growth_sample import sampled
 
-    number = max(1, min(FLAT_TOPICS, (corpus.n_docs - corpus.n_empty) // FEWEST))
-    some = sampled(corpus.n_docs, 0)
+    filled = np.diff(corpus.counts.indptr) > 0
+    number = max(1, min(FLAT_TOPICS, int(np.count_nonzero(filled if rows is None else filled[rows])) // FEWEST))
+    some = sampled(corpus.n_docs if rows is None else len(rows), 0)
+    some = rows if some is None else some if rows is None else rows[some]
     flat = PLSA(
         number, inverse_temperature=0.8, word_smoothing=0.5, max_iter=40, tol=1e-3, random_state=0, n_threads=n_threads
-    ).fit(corpus.counts if some is None else corpus.counts[some])
+    ).fit(corpus.counts if some is None else picked(corpus.counts, some))
     del flat.component_given_doc_
     with new_part(generation, FLAT) as part:
         save_model(flat, part.folder / MODEL)
@@ -68,7 +73,7 @@ def write_index(
     from topiarist.estimators.similarity.coarse_model import coarse
     from topiarist.estimators.similarity.fisher_kernel import FisherKernel
 
-    words = PLSA(1, random_state=0, n_threads=n_threads).fit(csr_array(corpus.counts.sum(axis=0)[None, :]))
+    words = PLSA(1, random_state=0, n_threads=n_threads).fit(csr_array(word_totals(corpus.counts)[None, :]))
     kernel = FisherKernel(models=(words, coarse(model, TREE_CLASSES), load_model(flat / MODEL)), parts=PARTS)
     with new_part(generation, SEARCH) as part:
         SearchIndex.write(kernel, corpus, part.folder / INDEX, n_threads=n_threads)

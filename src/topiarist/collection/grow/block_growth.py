@@ -14,8 +14,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from topiarist.arrays import Csr
+from topiarist.arrays import Csr, Ints
 from topiarist.collection.grow.recipe import Recipe
+from topiarist.counts.room import picked_runs
 from topiarist.errors import UsageError
 from topiarist.estimators.common.stored_counts import block_size
 from topiarist.estimators.tree.growth_sample import MOST_GROWN
@@ -90,13 +91,17 @@ class InBlocks:
         return DaskExecutor(self.client, scratch=store.folder.parent)
 
     @contextmanager
-    def blocks(self, counts: Csr) -> Iterator[BlockStore]:
-        """The counts in files, in a folder for as long as this lasts; one that was left by a grow that died goes."""
+    def blocks(self, counts: Csr, rows: Ints | None = None) -> Iterator[BlockStore]:
+        """The counts of all documents, or of some (rising) rows, in files, in a folder for as long as this lasts.
+
+        A folder that was left by a grow that died goes.
+        """
         for left in self.folder.glob(f"{SCRATCH}*") if self.folder is not None else ():
             shutil.rmtree(left, ignore_errors=True)
         folder = Path(mkdtemp(prefix=SCRATCH, dir=self.folder))
         try:
-            size = block_size(counts.shape[0], SMALLEST_BLOCK)
-            yield BlockStore.write(folder / "counts", counts, block_size=size, dtype=counts.data.dtype.name)
+            n_docs = counts.shape[0] if rows is None else len(rows)
+            size, dtype = block_size(n_docs, SMALLEST_BLOCK), counts.data.dtype.name
+            yield BlockStore.write(folder / "counts", picked_runs(counts, rows), block_size=size, dtype=dtype)
         finally:
             shutil.rmtree(folder, ignore_errors=True)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topiarist.arrays import Csr, Floats
+from topiarist.arrays import Array, Csr, Floats
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting, Description
 from topiarist.collection.copies import placed_with_first
@@ -19,8 +19,9 @@ from topiarist.collection.shape.shape import Shape
 from topiarist.collection.shape.word_use import seed_columns
 from topiarist.collection.state import SHARES, TREE, State
 from topiarist.counts.copies import Copies
-from topiarist.counts.corpus import Corpus
+from topiarist.counts.corpus import ByRow, Corpus
 from topiarist.counts.counting import hear
+from topiarist.errors import DamagedError
 from topiarist.estimators.tree.fitted_tree import folded_in, tree_model
 from topiarist.measures.placed_documents import CERTAIN
 from topiarist.models.misfits import Usual
@@ -36,11 +37,15 @@ STAYED = 0.5  # share of a topic's documents, of now and before together, that a
 
 def corpus_of(generation: Generation, counts: Csr, counting: Counting) -> Corpus:
     """The documents of a generation as models and descriptions want them."""
-    documents = Documents(generation.database)
-    ids = documents.ids()
+    documents, number = Documents(generation.database), counts.shape[0]
+    if len(documents) != number:
+        raise DamagedError(
+            f"{generation.shown} has {len(documents):,} documents and counts of {number:,}", hint="topiarist check"
+        )
     return Corpus(
-        tuple(ids), counts, counting.vocabulary, titles=tuple(documents.titles()),
-        labels=tuple(documents.labels_of(range(len(ids)))), settings=counting.settings,
+        ByRow(number, lambda rows: [one.id for one in documents.many(rows, texts=False)]), counts, counting.vocabulary,
+        titles=ByRow(number, lambda rows: [one.title for one in documents.many(rows, texts=False)]),
+        labels=ByRow(number, documents.labels_of), settings=counting.settings,
     )  # fmt: skip
 
 
@@ -83,7 +88,7 @@ def keep_fit(
     *,
     copies: Copies,
     pinned: Callable[[Csr], Csr] = lambda shares: shares,
-    training: bool = False,
+    training: Array | None = None,
     n_threads: int | None = None,
     shape: Shape | None = None,
     vectors: Floats | None = None,
@@ -91,9 +96,9 @@ def keep_fit(
     """Fold every document in, once; describe the nodes, and write all of it.
 
     ``known``: what was told before, and still holds. ``copies`` lie where the first of their kind does, and are typical
-    of nothing. ``pinned``: puts documents where people want them. ``training``:
-    the corpus is what the model was fitted to just now, so that it knows its documents already. ``shape``: what people
-    said of words, if they did. ``vectors``: those of the documents, if they have any.
+    of nothing. ``pinned``: puts documents where people want them. ``training``: the rows of the documents that the
+    model was fitted to just now, so that it knows them already. ``shape``: what people said of words, if they did.
+    ``vectors``: those of the documents, if they have any.
     """
     sample = sample_of(corpus.n_docs)
     folded = folded_in(model, corpus.counts, sample, training=training, vectors=vectors)
@@ -131,7 +136,7 @@ def familiar(generation: Generation, counting: Counting) -> list[float]:
     number = len(documents)
     rows = np.sort(np.random.default_rng(0).permutation(number)[:SAMPLE]).tolist()
     texts = [counting.text_of(document) for document in documents.many(rows)]
-    least = counting.settings.min_documents + 1
+    least = counting.settings.fewest(number) + 1
     found = hear(texts, counting.vocabulary, counting.settings, counting.general, least)
     return list(Usual.of(found.share, found.tokens).limits)
 

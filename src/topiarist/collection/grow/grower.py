@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Array, Floats, Ints
+from topiarist.arrays import Floats, Ints
 from topiarist.collection import contents
 from topiarist.collection.collection import Collection
 from topiarist.collection.contents import Counting
@@ -46,15 +46,16 @@ from topiarist.collection.grow.made_with import (
     stages,
 )
 from topiarist.collection.grow.one_language import waiting, with_languages
-from topiarist.collection.grow.recipe import JOINED, ONE, Recipe
+from topiarist.collection.grow.recipe import JOINED, ONE, Recipe, identity
 from topiarist.collection.passages import PASSAGES, cut_said
 from topiarist.collection.shape.shape import Shape
 from topiarist.collection.shape.word_use import column_map
 from topiarist.collection.state import COUNTS, FLAT, MINIMA, SEARCH, TREE, State
-from topiarist.counts.copies import Copies, find_copies
-from topiarist.counts.corpus import Corpus, text_of
+from topiarist.counts.copies import N_HASHES, Copies, find_copies
+from topiarist.counts.corpus import ByRow, Corpus, text_of
 from topiarist.counts.counting import count
 from topiarist.counts.languages import Languages, languages_of
+from topiarist.counts.room import NewArray, Room
 from topiarist.counts.settings import CountSettings
 from topiarist.errors import DamagedError, InputError, UsageError
 from topiarist.estimators.category.categorisers import HPLC
@@ -134,7 +135,8 @@ class Grower:
         with begin(folder, force=force, resume=resume) as growing:
             database = growing.generation.database
             known = facts.settings(database)
-            if known.get(READ) and any(known.get(name) != settings.get(name) for name in ("recipe", MADE_FROM)):
+            same = known.get(MADE_FROM) == settings.get(MADE_FROM)
+            if known.get(READ) and not (same and identity(known.get("recipe") or {}) == self.recipe.identity):
                 raise UsageError(
                     f"the unfinished grow at {growing.shown} was begun with other settings or files",
                     hint="the same options as then, or --force to begin anew",
@@ -210,7 +212,8 @@ class Grower:
         generation = growing.generation
         kept = Documents(generation.database)
         kept.clear()  # those of a grow that was killed before it knew its counts
-        lines, minima, read_texts = LineCounts(), list[Array](), TextDigest()
+        room, lines, read_texts = Room(generation.folder), LineCounts(), TextDigest()
+        minima = NewArray(room, np.uint32, (N_HASHES,))
         self.tell.phase("Reading")
         others = OtherLanguages()
         how = {"dates": self.recipe.dates, "columns": self.recipe.columns}
@@ -222,11 +225,11 @@ class Grower:
             arriving = inheritance.Arriving(cut(coming), os.fspath(growing.path), cut, self.take_removed)
             stream = _counted(passing(map(titled, arriving)), self.tell.reading)
             settled = self.recipe.counting(language)
-            corpus = self._counts(read_texts.passing(_seen(stream, lines)), settled, minima)
+            corpus = self._counts(read_texts.passing(_seen(stream, lines)), settled, room, minima)
         if language.code != (known := self._known_language(kept, language)).code:
             settled, language = self.recipe.counting(known), known
             minima.clear()
-            corpus = self._counts(kept.iterate(), settled, minima)
+            corpus = self._counts(kept.iterate(), settled, room, minima)
         problems, counts = getattr(documents, "problems", []), getattr(documents, "counts", None)
         self.tell.said(str(counts) if counts is not None else f"{corpus.n_docs:,} documents")
         for sentence in filter(None, (others.said(language.code), cut_said(cutter.facts), *arriving.told)):
@@ -238,36 +241,37 @@ class Grower:
             repeated = Repeated()
         elif repeated.lines:
             minima.clear()
-            corpus = self._counts(left.passing(kept, repeated), settled, minima)
+            corpus = self._counts(left.passing(kept, repeated), settled, room, minima)
         unit = "passage" if cutter.passages else "document"
         if repeated_said := left.told(unit):
             self.tell.said(repeated_said)
         chosen = chosen_columns(getattr(documents, "chosen", {}))
         for sentence in columns_said(generation.database, chosen):
             self.tell.said(sentence)
-        languages = self._languages(kept, corpus, repeated)
+        languages = self._languages(kept, corpus, repeated, room)
         self._said_words(corpus, language, languages)
+        n_docs, n_tokens, n_words = corpus.n_docs, corpus.n_tokens, corpus.n_words
         several = language_trees.telling_words(corpus.counts, languages)
-        special, general = set_general_words_aside(corpus, several if several.any() else None)
+        special, general = set_general_words_aside(corpus, several if several.any() else None, room)
         counting = Counting(special.vocabulary, special.settings, general, repeated)
         with new_part(generation, COUNTS) as part:
             contents.write_matrix(part.folder, special.counts)
             contents.write_counting(part.folder, counting)
             contents.write_languages(part.folder, languages)
+        del special, corpus  # from here on counts are mapped
         with new_part(generation, MINIMA) as marks:
-            contents.write_minima(marks.folder, np.concatenate(minima))
-        minima.clear()  # from here on they are mapped
+            contents.write_minima(marks.folder, minima.array())
         copies = find_copies(contents.read_minima(marks.folder), counted_texts(kept, counting))
         if len(copies):
             self.tell.said(told_copies(copies, unit))
-        found: dict[str, Any] = {"language": language.code, "n_tokens": corpus.n_tokens, "n_words": corpus.n_words}
+        found: dict[str, Any] = {"language": language.code, "n_tokens": n_tokens, "n_words": n_words}
         found |= {
             CHOSEN: chosen,
             "languages": dict(zip(languages.codes, languages.sizes, strict=True)),
             "languages_unknown": languages.n_unknown,
             **({"languages_left_out": dict(others.left_out)} if others.left_out else {}),
             inheritance.GROWN: arriving.n_sources,
-            MADE_WITH: {**settings[MADE_WITH], "texts": read_texts.text(), "documents": corpus.n_docs},
+            MADE_WITH: {**settings[MADE_WITH], "texts": read_texts.text(), "documents": n_docs},
         }
         found |= {PASSAGES: cutter.facts} if self.recipe.passages else {}
         if is_dataclass(counts) and not isinstance(counts, type):
@@ -275,7 +279,7 @@ class Grower:
         found |= {REPEATED: left.facts, COPIES: {"copies": len(copies), "originals": copies.n_originals}}
         with generation.database.transaction():
             keep_copies(generation.database, copies)
-            facts.add_languages(generation.database, ((row, languages.of(row)) for row in range(corpus.n_docs)))
+            facts.add_languages(generation.database, ((row, languages.of(row)) for row in range(n_docs)))
             found[LANGUAGE_COLUMN] = self._kept_languages(generation, languages)
             edit_log.keep(generation.database, [part.part, marks.part])
             facts.add_problems(generation.database, [*problems, *others.problems])
@@ -308,11 +312,11 @@ class Grower:
             return found
         return language
 
-    def _languages(self, kept: Documents, corpus: Corpus, repeated: Repeated) -> Languages:
+    def _languages(self, kept: Documents, corpus: Corpus, repeated: Repeated, room: Room) -> Languages:
         """The language of each document by its function words; where a stop list took them out, by counting them."""
         if corpus.settings.stop_words is not None:
             texts = (replace(one, text=without(one.text, repeated.forms)) for one in kept.iterate())
-            corpus = self._counts(texts, replace(corpus.settings, stop_words=None, phrases=None), [])
+            corpus = self._counts(texts, replace(corpus.settings, stop_words=None, phrases=None), room)
         return languages_of(corpus.counts, corpus.vocabulary.words)
 
     def _kept_languages(self, generation: Generation, languages: Languages) -> bool:
@@ -323,18 +327,22 @@ class Grower:
         known = ((row, names[place]) for row, place in enumerate(languages.places.tolist()) if place >= 0)
         return ColumnTable(generation.database).add_category(LANGUAGE, known)
 
-    def _counts(self, documents: Iterable[Document], settings: CountSettings, minima: list[Array]) -> Corpus:
+    def _counts(
+        self, documents: Iterable[Document], settings: CountSettings, room: Room, minima: NewArray | None = None
+    ) -> Corpus:
         """Counts alone: what else is known of documents lies in the database."""
         texts = (text_of(document, settings.titles) for document in documents)
-        counts, vocabulary = count(texts, settings, n_jobs=self.n_threads, minima=minima)
-        return Corpus(tuple(map(str, range(counts.shape[0]))), counts, vocabulary, settings=settings)
+        counts, vocabulary = count(texts, settings, n_jobs=self.n_threads, minima=minima, room=room, dtype=np.float32)
+        return Corpus(ByRow.numbers(counts.shape[0]), counts, vocabulary, settings=settings)
 
     def _said_words(self, corpus: Corpus, language: Language, languages: Languages) -> None:
         """Which languages there are, each with its documents, and how many words."""
         told = "" if self.recipe.language == AUTO else f"Taken as {language.name.title()}, as asked for. "
         if languages.codes:
             told += f"{languages_in_words(languages.codes, languages.sizes, languages.n_unknown)}. "
-        self.tell.said(f"{told}{corpus.n_tokens:,} words, {corpus.n_words:,} different ones kept")
+        fewest = corpus.settings.fewest(corpus.n_docs)
+        rare = f", those of at least {fewest:,} documents" if fewest > corpus.settings.min_documents else ""
+        self.tell.said(f"{told}{corpus.n_tokens:,} words, {corpus.n_words:,} different ones kept{rare}")
         extra = extra_of(language.code)
         if extra and not corpus.settings.segmenter:
             self.tell.said(
@@ -347,10 +355,10 @@ class Grower:
         whole, counting = kept_corpus(generation)
         said = inheritance.with_words(Shape.of(Tree.single(), ()), facts.settings(generation.database).get(WORDS, {}))
         seen = column_map(said, whole.vocabulary)
-        corpus = replace(whole, counts=seen.applied(whole.counts))
+        corpus = replace(whole, counts=seen.applied(whole.counts, Room(generation.folder)))
         rows = fitted_rows(kept_copies(generation.database), corpus.n_docs)
-        once, whole_once = (corpus, whole) if rows is None else (corpus.subset(rows), whole.subset(rows))
-        place = self.place or InBlocks.of_many(self.recipe, self.vectors, once.n_docs)
+        n_once = corpus.n_docs if rows is None else len(rows)
+        place = self.place or InBlocks.of_many(self.recipe, self.vectors, n_once)
         self.tell.counted(corpus, in_blocks=place is not None)
         if self.vectors is not None:
             self.tell.phase("Bringing vectors")
@@ -362,19 +370,19 @@ class Grower:
         languages = contents.read_languages(open_part(generation, facts.settings(generation.database)[READ]))
         some = vectors if rows is None or vectors is None else vectors[rows]
         alone = replace(self, place=None if place is None else replace(place, folder=generation.folder))
-        joined = alone._joined(once, languages, rows, journal, unseen)
-        model = alone.fitted(once, journal, unseen, some) if joined is None else joined.model
+        joined = alone._joined(corpus, languages, rows, journal, unseen)
+        model = alone.fitted(corpus, journal, unseen, some, rows) if joined is None else joined.model
         if joined is not None and some is not None:  # by words so far
-            learn_directions(model, once.counts, some, CONCENTRATION)
+            learn_directions(model, _once(corpus, rows).counts, some, CONCENTRATION)
         if vectors is not None:
             self.tell.said(_weight_said(model))
         self.tell.phase("Describing the topics")
-        state, parts = self._kept(generation, model, corpus, counting, said, joined, vectors)
+        state, parts = alone._kept(generation, model, corpus, counting, said, joined, vectors)
         self.tell.phase("Indexing")
         self.tell.doing("the words of all texts")
         Documents(generation.database).index()
         self.tell.doing("topics in fine, for a search by meaning")
-        flat = index_part.write_flat(generation, whole_once, self.n_threads)  # who searches may use any word
+        flat = index_part.write_flat(generation, whole, self.n_threads, rows)  # who searches may use any word
         self.tell.doing(f"{whole.n_docs:,} documents by meaning")
         search = index_part.write_index(generation, model, generation.folder / flat.name, whole, self.n_threads)
         self.tell.doing(f"{whole.n_docs:,} documents, by words and by meaning")
@@ -395,12 +403,13 @@ class Grower:
         if self.recipe.model != JOINED or self.recipe.online:
             self.tell.said("Languages divide this tree first: only the model cam, and not online, grows them together")
             return None
+        corpus = _once(corpus, rows)
         wanted = language_trees.numbers_of_topics(self.recipe.topics, [len(own) for _, own in parts])
         branches = list[Branch]()
         for (code, own), number in zip(parts, wanted, strict=True):
             self.tell.said(f"Growing {language_name(code)}: {len(own):,} documents")
             alone = replace(self, recipe=replace(self.recipe, topics=number))
-            model = alone.fitted(corpus.subset(own), None if branches else journal, unseen)
+            model = alone.fitted(corpus.subset(own), None if branches else journal, unseen, placed=True)
             branches.append(Branch(code, own, model))
         whole = self._unfitted(unseen)
         found = language_trees.joined(self.recipe.languages, whole, branches, corpus.counts, corpus.vocabulary.words)
@@ -413,8 +422,17 @@ class Grower:
         journal: Journal | None = None,
         unseen: Sequence[int] = (),
         vectors: Floats | None = None,
+        rows: Ints | None = None,
+        *,
+        placed: bool = False,
     ) -> Any:
-        """The fitted model of a corpus without general words; ``unseen`` are the columns that it must not see."""
+        """The fitted model of a corpus without general words; ``unseen`` are the columns that it must not see.
+
+        ``rows``: the documents that it is fitted to, one of each kind; None: all. ``vectors`` are those of these. From
+        blocks it grows without placing documents, unless that is asked for: who keeps it does so.
+        """
+        if self.place is None:
+            corpus, rows = _once(corpus, rows), None
         check_documents(corpus, self.recipe.topics, "topics")
         if self.recipe.hierarchy is not None:
             return _pointed(_with_labels(corpus, self.recipe.hierarchy, self._common), corpus, vectors)
@@ -426,10 +444,10 @@ class Grower:
             if self.recipe.online:
                 return _pointed(_online(model, corpus, given), corpus, vectors)
             if self.place is not None:
-                with self.place.blocks(corpus.counts) as store:
+                with self.place.blocks(corpus.counts, rows) as store:
                     self.tell.said(self.place.said(store))
                     with warnings.catch_warnings(record=True) as heard:
-                        model.set_params(executor=self.place.executor(store)).fit(store, journal=journal)
+                        model.set_params(executor=self.place.executor(store)).fit(store, journal=journal, placed=placed)
                     for one in heard:
                         self.tell.said(str(one.message))
                 return model.set_params(executor=None)
@@ -468,8 +486,8 @@ class Grower:
         copies = kept_copies(generation.database)
         fit = keep_fit(
             generation, model, corpus, counting, known,
-            copies=copies, training=self._knows_documents(copies, vectors, joined), n_threads=self.n_threads,
-            shape=said, vectors=vectors,
+            copies=copies, training=self._known_documents(copies, corpus.n_docs, vectors, joined),
+            n_threads=self.n_threads, shape=said, vectors=vectors,
         )  # fmt: skip
         fitted = tree_model(model)
         nodes = fit.description.nodes
@@ -481,10 +499,22 @@ class Grower:
             )
         return fit.in_state(State(shape, {}, corpus.n_docs, self.recipe.model)), list(fit.parts)
 
-    def _knows_documents(self, copies: Copies, vectors: Floats | None, joined: Joined | None) -> bool:
-        """Whether the model has folded in exactly these documents, as they are."""
+    def _known_documents(
+        self, copies: Copies, n_docs: int, vectors: Floats | None, joined: Joined | None
+    ) -> Ints | None:
+        """The rows of the documents that the model has folded in as they are; None where it knows none."""
+        if self.place is not None:
+            return None
         by_words = self.recipe.hierarchy is not None or joined is not None or not TREE_MODELS[self.recipe.model].joins
-        return not self.recipe.online and not len(copies) and (vectors is None or not by_words)
+        if self.recipe.online or (vectors is not None and by_words):
+            return None
+        rows = fitted_rows(copies, n_docs)
+        return np.arange(n_docs) if rows is None else rows
+
+
+def _once(corpus: Corpus, rows: Ints | None) -> Corpus:
+    """The documents of a corpus that a model is fitted to; None: all of them."""
+    return corpus if rows is None else corpus.subset(rows)
 
 
 def _pointed(model: Any, corpus: Corpus, vectors: Floats | None) -> Any:

@@ -283,11 +283,13 @@ class Arriving:
     told: list[str] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Document]:
-        seen: set[str] = set()
+        seen: set[str] = set()  # of ids, where a collection was here before
+        replaced = (Path(self.folder) / MANIFEST).exists()
         self.removed = removed_from(self.folder)
         left, back = Out(), list[str]()
         for document in self.sources:
-            seen |= {document.id, *_whole(document)}
+            if replaced:
+                seen |= {document.id, *_whole(document)}
             if self.removed and (gone := self._gone(document, back)):
                 if not self.take_removed:
                     left.see(document, gone)
@@ -306,7 +308,7 @@ class Arriving:
             )
         old = before(self.folder) if seen else None
         if old is None:
-            if seen and (Path(self.folder) / MANIFEST).exists():
+            if seen:
                 self.told.append("The collection before cannot be read: what was added to it is not carried over")
             return
         with old:

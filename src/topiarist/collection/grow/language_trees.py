@@ -18,6 +18,7 @@ import numpy as np
 from topiarist.arrays import Array, Bools, Csr, Ints
 from topiarist.collection.grow.recipe import APART
 from topiarist.counts.languages import Languages
+from topiarist.counts.room import row_runs
 from topiarist.counts.validation import document_frequency
 from topiarist.estimators.tree import joined_trees
 from topiarist.estimators.tree.joined_trees import Node
@@ -59,8 +60,9 @@ def telling_words(counts: Csr, languages: Languages) -> Bools:
     """The words that more than half of the documents of a language have: of several languages, each by its own."""
     found: Bools = np.zeros(counts.shape[1], np.bool_)
     for place in spoken(languages, counts.shape[0]):
-        rows = np.flatnonzero(languages.places == place)
-        found |= document_frequency(counts[rows]) > HALF * len(rows)
+        own = languages.places == place
+        frequency = sum(document_frequency(rows[np.flatnonzero(own[here])]) for here, rows in row_runs(counts))
+        found |= frequency > HALF * np.count_nonzero(own)
     return found
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from topiarist.counts.settings import MIN_DOCUMENTS, CountSettings, PhraseSettings
+from topiarist.counts.settings import MIN_DOCUMENTS, MIN_SHARE, CountSettings, PhraseSettings
 from topiarist.errors import UsageError
 from topiarist.estimators.tree_models import TREE_MODELS, listed, online_models
 from topiarist.text.dates import AUTO as DATES_AUTO
@@ -31,9 +31,10 @@ class Recipe:
     """What to count, and what to grow. Nothing in it depends on the machine.
 
     ``language``: of the texts; "auto" looks at the first of them. ``stop_words``: "none", a language, "auto", or a
-    file. ``stem``: a language or "auto". ``topics``: how many leaves; None lets held-out words choose. ``hierarchy``: a
-    tree whose names are the labels of documents; then it is fitted, not grown. ``headings``: whether the upper tree is
-    built anew from the leaves, or stays as it grew. ``online``: learn from batches after a tree has grown on a sample,
+    file. ``stem``: a language or "auto". ``min_documents``: that must have a word; None: 3, or one in 100,000 where
+    that is more. ``topics``: how many leaves; None lets held-out words choose. ``hierarchy``: a tree whose names are
+    the labels of documents; then it is fitted, not grown. ``headings``: whether the upper tree is built anew from the
+    leaves, or stays as it grew. ``online``: learn from batches after a tree has grown on a sample,
     for collections that are too large to be looked at twice. ``keep_repeated``: count lines that many documents share
     (navigation bars, disclaimers), too. ``dates``: "day-first" or "month-first" where dates such as 05/06/2025 do not
     decide it themselves; "auto" lets each column decide. ``columns``: which further columns are kept with the
@@ -47,7 +48,7 @@ class Recipe:
     stem: str | None = None
     phrases: bool = False
     numbers: bool = False
-    min_documents: int = MIN_DOCUMENTS
+    min_documents: int | None = None
     model: str = "cam"
     topics: int | None = None
     hierarchy: Tree | None = None
@@ -102,7 +103,8 @@ class Recipe:
         if stem == "auto":
             stem = language.code if has_stemmer(language.code) else None
         return CountSettings(
-            min_documents=self.min_documents,
+            min_documents=MIN_DOCUMENTS if self.min_documents is None else self.min_documents,
+            min_document_share=MIN_SHARE if self.min_documents is None else 0.0,
             numbers=self.numbers,
             stop_words=stop_words,
             stem=stem,
@@ -115,6 +117,11 @@ class Recipe:
         body = {known.name: getattr(self, known.name) for known in fields(self)}
         return {**body, "hierarchy": None if self.hierarchy is None else self.hierarchy.to_dict()}
 
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What tells it from others; a recipe of version 0.1, which wrote 3 where nobody chose, is still the same."""
+        return identity(self.to_dict())
+
     @classmethod
     def from_dict(cls, body: Mapping[str, Any]) -> Recipe:
         """What ``to_dict`` has written."""
@@ -122,3 +129,8 @@ class Recipe:
 
         tree = body.get("hierarchy")
         return cls(**{**body, "hierarchy": None if tree is None else Tree.from_dict(tree)})
+
+
+def identity(body: Mapping[str, Any]) -> dict[str, Any]:
+    """See ``Recipe.identity``, of what ``to_dict`` has written."""
+    return {**body, "min_documents": body.get("min_documents") or MIN_DOCUMENTS}

@@ -105,9 +105,9 @@ def check_steadiness(
 
 def _grown_again(corpus: Corpus, recipe: Recipe, n_threads: int | None, vectors: Floats | None) -> Placed:
     """All documents, in a tree that grew on half of them."""
-    order = np.random.default_rng(recipe.seed).permutation(len(corpus.ids))
+    order = np.random.default_rng(recipe.seed).permutation(corpus.n_docs)
     half = np.sort(order[: (len(order) + 1) // 2])
-    some = Corpus(tuple(corpus.ids[row] for row in half), corpus.counts[half], corpus.vocabulary)
+    some = corpus.subset(half)
     model = Grower(recipe, n_threads).fitted(some, vectors=None if vectors is None else vectors[half])
     fitted = tree_model(model)
     shares = folded_in(model, corpus.counts, np.empty(0, np.int64), vectors=vectors).shares

@@ -151,7 +151,7 @@ def _fit(collection: Collection, following: Succession, keep: Bools, removal: Re
     tree = same_part(following, collection.state.parts[TREE], TREE)
     corpus = corpus_of(new, contents.read_matrix(counts.folder), counting)
     once = fitted_rows(kept_copies(new.database), corpus.n_docs)
-    flat = index_part.write_flat(new, corpus if once is None else corpus.subset(once))
+    flat = index_part.write_flat(new, corpus, rows=once)
     told_apart = kept_rows.minima(collection, following, keep)
     parts = [counts.part, shares.part, tree, flat, told_apart]
     begun = State(shape, {TREE: tree.name, FLAT: flat.name}, int(keep.sum()), collection.state.model)

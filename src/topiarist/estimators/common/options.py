@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from topiarist.arrays import Csr, Dtype, DTypeLike, Seed
+from topiarist.counts.room import pieces
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.models.engine import load_kernels
 from topiarist.models.engine.host import Engine
@@ -88,7 +89,8 @@ def check_dtype(dtype: object) -> Dtype:
 
 def working_dtype(dtype: DTypeLike | None, counts: Csr, n_components: int) -> Dtype:
     """The precision of a fit: as asked, or double for small problems and large counts, single for large problems."""
-    return precision(dtype, counts.nnz, float(counts.data.max(initial=0)), n_components)
+    largest = max((float(part.max()) for (part,) in pieces(counts.data)), default=0.0)
+    return precision(dtype, counts.nnz, largest, n_components)
 
 
 def precision(dtype: DTypeLike | None, nnz: int, largest: float, n_components: int) -> Dtype:
@@ -245,5 +247,5 @@ def running(estimator: Runs) -> Iterator[Engine]:
         except MemoryError as error:
             raise ResourceError(
                 f"the GPU has too little memory for this fit: {error}.",
-                hint="fewer components, dtype='float32', or device='cpu'",
+                hint="counts in a BlockStore, fewer components, dtype='float32', or device='cpu'",
             ) from error

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Array, Csr, Floats
+from topiarist.counts.room import row_runs
 from topiarist.errors import UsageError
 from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.models.directions import Directions, joined_rows
@@ -63,28 +64,38 @@ class FoldedIn(NamedTuple):
 
 
 def folded_in(
-    model: BaseEstimator, counts: Csr, sample: Array, *, training: bool = False, vectors: Floats | None = None
+    model: BaseEstimator, counts: Csr, sample: Array, *, training: Array | None = None, vectors: Floats | None = None
 ) -> FoldedIn:
     """Fold documents in, each once, block by block: their shares, and whole rows of a (sorted) sample.
 
-    ``training``: the counts are those that the model was fitted to just now. Then it has folded them in already.
+    ``training``: the (sorted) documents that the model was fitted to just now. These it has folded in already.
     """
-    n_docs, known = counts.shape[0], vars(model).get(getattr(model, "_rows_of_documents", "")) if training else None
-    parts, sampled = [], []
-    for start in range(0, n_docs, BLOCK):
-        here = slice(start, start + BLOCK)
-        some = None if vectors is None else vectors[here]
-        rows = posterior(model, counts[here], some) if known is None else known[here]
+    n_docs, n_classes = counts.shape[0], tree_model(model).n_classes
+    known = None if training is None else vars(model).get(getattr(model, "_rows_of_documents", ""))
+    told = np.empty(0, np.int64) if known is None or training is None else training
+    parts, sampled = [], [np.zeros((0, n_classes))]
+    for here, own in row_runs(counts, BLOCK):
+        first, last = np.searchsorted(told, (here.start, here.stop))
+        new = np.ones(own.shape[0], np.bool_)
+        new[told[first:last] - here.start] = False
+        if new.all():
+            rows = posterior(model, own, None if vectors is None else vectors[here])
+        else:
+            assert known is not None  # noqa: S101
+            rows = known[first:last]
+            if new.any():
+                rows = np.empty((len(new), n_classes), rows.dtype)
+                rows[~new], others = known[first:last], np.flatnonzero(new)
+                rows[new] = posterior(model, own[others], None if vectors is None else vectors[here][others])
         parts.append(sparse_shares(rows))
-        first, last = np.searchsorted(sample, (start, start + BLOCK))
-        sampled.append(rows[sample[first:last] - start])
+        first, last = np.searchsorted(sample, (here.start, here.stop))
+        sampled.append(rows[sample[first:last] - here.start])
     if not parts:
-        nothing = np.zeros((0, tree_model(model).n_classes))
-        return FoldedIn(sparse_shares(nothing), nothing)
+        return FoldedIn(sparse_shares(sampled[0]), sampled[0])
     indptr = np.concatenate([[0], *(np.diff(part.indptr) for part in parts)]).cumsum()
     data, indices = (np.concatenate([getattr(part, name) for part in parts]) for name in ("data", "indices"))
     shares = csr_array((data, indices, indptr), shape=(n_docs, parts[0].shape[1]))
-    return FoldedIn(shares, np.concatenate(sampled))
+    return FoldedIn(shares, np.concatenate(sampled[1:]))
 
 
 def shares_of(model: BaseEstimator, counts: Csr) -> Csr:

@@ -333,7 +333,7 @@ def _counted(documents: Any, vocabulary: Any, settings: CountSettings, n_words: 
                 f"has ({n_words:,})",
                 hint="add the documents themselves: they are counted as the others were",
             )
-        return documents.counts, Documents(documents.ids, documents.titles, documents.labels)
+        return documents.counts, Documents(tuple(documents.ids), tuple(documents.titles), tuple(documents.labels))
     if isinstance(documents, str | bytes | Document) or not (hasattr(documents, "shape") or np.iterable(documents)):
         raise UsageError(
             f"expected documents, a Corpus or counts, got {type(documents).__name__}",

@@ -170,7 +170,7 @@ def run(options: Options) -> None:
     if in_blocks := options.cluster is not None or options.memory is not None:
         door.InBlocks(options.cluster, options.memory).check(recipe, vectors)
     blocks = {"blocks": True} if in_blocks else {}
-    made_from = digest(stream, {**recipe.to_dict(), **_vectors_named(options), **blocks})
+    made_from = digest(stream, {**recipe.identity, **_vectors_named(options), **blocks})
     known = None if options.force else door.existing_collection(folder, made_from, resume=options.resume)
     if known is not None:
         if options.json:

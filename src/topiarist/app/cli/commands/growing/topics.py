@@ -85,7 +85,7 @@ def _counted(stream: Stream, options: Options, notes: Console) -> Corpus:
             notes.print(f"  {stream.counts}")
     finally:
         stream.close()
-    least = counted(options.min_documents, "document")
+    least = counted(corpus.settings.fewest(corpus.n_docs), "document")
     notes.print(f"  {counted(corpus.n_tokens, 'word')}, {corpus.n_words:,} different (in at least {least})")
     return corpus
 

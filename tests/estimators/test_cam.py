@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix, vstack
+from scipy.sparse import csr_array, csr_matrix, vstack
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
@@ -16,6 +16,8 @@ from tests.oracles import clusters
 from topiarist import CAM, Corpus, Tree
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import stored_counts
+from topiarist.estimators.tree import fitted_tree
+from topiarist.estimators.tree.fitted_tree import folded_in
 from topiarist.hierarchy import node_words
 from topiarist.hierarchy.growth.annealed import Annealed
 from topiarist.models.engine.host import Engine
@@ -380,3 +382,19 @@ def test_a_large_tree_is_content_with_twenty_steps():
     for tree, steps in ((Tree.balanced(2, 6), 20), (Tree.balanced(2, 5), 26)):
         model = CAM(tree=tree, max_iter=26, tol=0.0, random_state=0).fit(counts)
         assert (model.n_iter_, model.stopped_) == (steps, "max_iter")
+
+
+def test_documents_of_the_fit_are_not_folded_in_again(monkeypatch):
+    counts = csr_array(np.random.default_rng(0).poisson(0.6, (60, 25)))
+    told, sample = np.flatnonzero(np.arange(60) % 7), np.array([3, 7, 8, 35, 59])
+    model = CAM(3, random_state=0).fit(counts[told])
+    whole = folded_in(model, counts, sample)
+    asked = []
+    monkeypatch.setattr(
+        fitted_tree, "posterior", lambda model, some, _: (asked.append(some.shape[0]), model.transform(some))[1]
+    )
+    monkeypatch.setattr(fitted_tree, "BLOCK", 13)
+    some = folded_in(model, counts, sample, training=told)
+    assert sum(asked) == 60 - len(told), "the others alone"
+    np.testing.assert_allclose(some.shares.toarray(), whole.shares.toarray(), atol=1e-6)
+    np.testing.assert_allclose(some.sampled, whole.sampled, atol=1e-6)

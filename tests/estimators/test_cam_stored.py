@@ -57,6 +57,16 @@ def test_a_store_of_one_block_gives_the_bits_of_counts_in_memory(one, options):
     assert not list(one.folder.glob("scratch-*"))
 
 
+def test_documents_are_not_placed_where_nobody_asks_for_it(several):
+    model, placed = CAM(4, random_state=0).fit(several), CAM(4, random_state=0).fit(several)
+    model.fit(several, placed=False)
+    assert not hasattr(model, "labels_")
+    assert not hasattr(model, "cluster_given_doc_")
+    np.testing.assert_array_equal(model.word_given_node_, placed.word_given_node_)
+    np.testing.assert_array_equal(model.transform(several), placed.cluster_given_doc_)
+    np.testing.assert_array_equal(model.predict(several), placed.labels_)
+
+
 def test_annealing_reads_files_too(tmp_path):
     options = {"growth": "annealed", "n_clusters": 2, "max_iter": 3, "random_state": 0, "effective_length": 6}
     store = BlockStore.write(tmp_path / "few", COUNTS[:30])

@@ -147,10 +147,8 @@ class Cluster(InProcess):
         (lambda X: HPLSA(tree=TREE, max_iter=1).fit(X).score(X), "score needs counts in memory"),
         (lambda X: HPLSA(tree=TREE, max_iter=1).fit(X).perplexity(X), "perplexity needs counts in memory"),
         (lambda X: CAM(tree=TREE, max_iter=1).fit(COUNTS).word_levels(X), "word_levels needs counts in memory"),
-        (lambda X: HPLSA(2).fit(X), "growing a tree needs counts in memory, and this is a BlockStore"),
-        (lambda X: HPLSA(tree=TREE, topic_mix="heldout").fit(X), "topic_mix='heldout' does not go"),
-        (lambda X: HPLSA(tree=TREE, effective_length=35).fit(X), "effective_length=35 does not go"),
-        (lambda X: HPLSA(2, executor=Cluster()).fit(COUNTS), "which Cluster does not compute on"),
+        (lambda X: HPLSA(2, growth="annealed").fit(X), "growth='annealed' does not go with counts that are files"),
+        (lambda X: HPLSA(2, growth="annealed", executor=Cluster()).fit(COUNTS), "growth='annealed' does not go"),
     ],
 )
 def test_what_needs_memory_says_so(store, fit, message):

@@ -14,21 +14,20 @@ from sklearn.cluster import KMeans
 from tests.hierarchy import makers
 from tests.strategies import simplex_rows, trees
 from topiarist.hierarchy import Tree
-from topiarist.hierarchy.growth.guided import Guided, two_means
+from topiarist.hierarchy.growth.guided import Guided
 from topiarist.hierarchy.growth.loop import Proposal, Record, Rules, Stage, Trial, grow, standard_error
 from topiarist.hierarchy.growth.parts import (
     Parts,
     Split,
     collapse_negligible,
     divide,
-    halved_shares,
     in_tree_order,
     join,
     seedling,
     without_empty,
 )
 from topiarist.hierarchy.growth.species import Steps, charged, flattened
-from topiarist.kernels.shard import Shard
+from topiarist.models.halves import two_means
 
 CURVE = {1: 100.0, 2: 50.0, 3: 40.3, 4: 40.0, 5: 41.0}
 ONE_BY_ONE = [Proposal((Split(0),))] * 4
@@ -48,8 +47,7 @@ class Toy:
 
     def divided(self, parts, splits):
         words = np.repeat(parts.word_given_node[[parts.class_nodes[split.index] for split in splits]], 2, axis=0)
-        shares = [halved_shares(parts, split) for split in splits]
-        return divide(parts, splits, words, np.concatenate([parts.class_given_doc[:, :0], *shares], axis=1))
+        return divide(parts, splits, words)
 
     def fitted(self, parts, inverse_temperature, *, last=False):
         self.calls.append((parts.n_classes, inverse_temperature, last))
@@ -260,8 +258,7 @@ def some_splits(parts, seed):
 
 
 def split_up(parts, splits, words):
-    shares = np.concatenate([halved_shares(parts, split) for split in splits], axis=1)
-    return divide(parts, splits, words, shares)
+    return divide(parts, splits, words)
 
 
 def is_sound(parts):
@@ -393,11 +390,9 @@ def test_flattened_paths_are_their_leaves(parts):
 
 def test_the_charge_is_a_nat_for_each_free_weight():
     parts = random_parts(Tree((-1, 0, 0, 1, 1)), 0)  # three paths of 2, 3 and 3 nodes: five free weights
-    shard = Shard.of(csr_array(np.array([[2.0, 0, 3], [0, 5, 0]])))
-    assert charged(shard, parts) == pytest.approx(5 / 10)
-    assert charged(shard, seedling(np.full(3, 1 / 3), 2)) == 0
-    assert charged(None, parts) == 0
-    assert charged(Shard.of(csr_array((2, 3))), parts) == 0
+    assert charged(10.0, parts) == pytest.approx(5 / 10)
+    assert charged(10.0, seedling(np.full(3, 1 / 3), 2)) == 0
+    assert charged(0.0, parts) == 0
 
 
 @pytest.mark.parametrize("make", [makers.cam_species, makers.hplsa_species])

@@ -1,7 +1,5 @@
 """The upper tree that is built from leaves, and views of it."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,6 +13,12 @@ from topiarist.hierarchy import Tree, views
 from topiarist.hierarchy.growth import headings as heads
 from topiarist.hierarchy.growth import merges as merging
 from topiarist.hierarchy.growth.parts import Parts
+from topiarist.kernels import load
+from topiarist.kernels.shard import Shard
+from topiarist.models.engine.host import Engine
+from topiarist.scale.threads import Threads
+
+HOST = Engine(load("compiled"), Threads(1))
 
 
 def planted(n_groups, n_leaves, seed=0, n_words=60):
@@ -107,6 +111,11 @@ def test_a_heading_is_kept_if_most_of_it_has_words_in_common():
     assert headings.leaf_nodes == (2, 3, 4, 5)
 
 
+def tables_of(counts):
+    shard = Shard.of(csr_array(counts.astype(np.float32)), np.float32, 4)
+    return lambda parts: HOST.class_tables(shard, parts.class_given_doc)
+
+
 def test_grown_parameters_under_headings_are_a_start_for_em():
     words, _, _ = planted(3, 3)
     rng = np.random.default_rng(0)
@@ -116,7 +125,7 @@ def test_grown_parameters_under_headings_are_a_start_for_em():
     mix = np.full((9, 10), 0.0)
     mix[:, 0], mix[range(9), range(1, 10)] = 0.4, 0.6
     parts = Parts(grown, grown.leaves, np.vstack([words.mean(0), words]).astype(np.float32), mix, shares)
-    headed = heads.headed(parts, csr_array(counts.astype(np.float32)))
+    headed = heads.headed(parts, tables_of(counts))
     assert len(headed.tree.children(headed.tree.root)) == 3
     np.testing.assert_allclose(headed.word_given_node.sum(1), 1, atol=1e-4)
     np.testing.assert_allclose(headed.node_given_class.sum(1), 1, atol=1e-6)
@@ -124,7 +133,7 @@ def test_grown_parameters_under_headings_are_a_start_for_em():
     assert headed.word_given_node.min() > 0
     assert headed.class_given_doc is shares
     one = Parts(Tree.star(2), (1, 2), parts.word_given_node[:3], mix[:2, :3], shares[:, :2])
-    assert heads.headed(one, csr_array(counts.astype(np.float32))) is one
+    assert heads.headed(one, tables_of(counts)) is one
 
 
 @given(trees(), st.integers(0, 10**6))
@@ -181,7 +190,6 @@ def test_words_of_classes_are_added_up_whether_there_are_few_or_many(n_classes):
     rng = np.random.default_rng(0)
     counts = csr_array(rng.poisson(0.4, (60, 25)).astype(float))
     shares = rng.dirichlet(np.full(n_classes, 0.02), 60)  # most classes hold nothing of a document
-    rows = SimpleNamespace(data=counts.data, indices=counts.indices, indptr=counts.indptr)
-    tokens, presence = heads.class_words(shares, rows, 25)
+    tokens, presence = HOST.class_tables(Shard.of(counts, np.float64, 4), shares)
     np.testing.assert_allclose(tokens, shares.T @ counts.toarray(), rtol=0, atol=1e-12)
     np.testing.assert_allclose(presence, shares.T @ (counts.toarray() > 0), rtol=0, atol=1e-12)

@@ -16,7 +16,9 @@ def run(*arguments, **environment):
     )
 
 
-@pytest.mark.parametrize("cases", ["tests/kernels/cuda_cases.py", "tests/models/cuda_cases.py"])
+@pytest.mark.parametrize(
+    "cases", ["tests/kernels/cuda_cases.py", "tests/models/cuda_cases.py", "tests/models/cuda_growth_cases.py"]
+)
 def test_in_the_simulator(cases):
     done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", cases, NUMBA_ENABLE_CUDASIM="1")
     assert done.returncode == 0, done.stdout + done.stderr

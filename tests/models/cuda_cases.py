@@ -13,6 +13,7 @@ from tests import simulator
 from tests.oracles import trees
 from tests.strategies import simplex_rows
 from topiarist import CAM, HPLSA, PLSA, Tree
+from topiarist.estimators.tree import stored_ground
 from topiarist.hierarchy.branches import Wanted
 from topiarist.kernels import Folding, load
 from topiarist.kernels.cuda.memory import DeviceArray
@@ -332,6 +333,17 @@ def test_blocks_that_are_files_are_computed_on_the_device(device, tmp_path):
     tree = Tree.balanced(2, 1)
     there, here = (HPLSA(tree=tree, device=name, **settings).fit(store) for name in ("cuda", "cpu"))
     np.testing.assert_allclose(there.history_, here.history_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("n_drawn", [9, 6])
+def test_a_tree_grows_from_files_on_the_device(tmp_path, monkeypatch, n_drawn):
+    monkeypatch.setattr(stored_ground, "MOST_DRAWN", n_drawn)
+    store = BlockStore.write(tmp_path / "counts", matrix_of(3, (9, 8)), block_size=4, dtype="float64")
+    settings = {"random_state": 0, "max_iter": 1, "dtype": "float64", "topic_mix": "heldout"}
+    there, here = (HPLSA(2, device=name, **settings).fit(store) for name in ("cuda", "cpu"))
+    assert there.tree_ == here.tree_
+    np.testing.assert_allclose(there.history_, here.history_, rtol=1e-10)
+    np.testing.assert_allclose(there.class_given_doc_, here.class_given_doc_, atol=1e-6)
 
 
 def test_the_engine_travels_as_a_wish(device):

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,9 +14,10 @@ from distributed import Client, LocalCluster
 from sklearn.base import clone
 
 from tests.scale.clusters import COUNTS, QUIET, assert_same_bits, contents, run, write_parquet
-from topiarist import CAM, PLSA
+from topiarist import CAM, HPLSA, PLSA
 from topiarist.counts import CountSettings
 from topiarist.errors import InputError, UsageError
+from topiarist.estimators.tree import stored_ground
 from topiarist.kernels import load
 from topiarist.models import em, plsa
 from topiarist.models.engine.host import Engine
@@ -23,7 +25,7 @@ from topiarist.scale import BlockStore, DaskExecutor, InProcess
 from topiarist.scale.dask import LARGE, _places, pack, unpack
 from topiarist.scale.threads import Threads
 
-TREE = {"n_clusters": 2, "random_state": 0, "max_iter": 1}
+TREE = {"random_state": 0, "max_iter": 1}
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +38,16 @@ def few(tmp_path_factory):
     return BlockStore.write(tmp_path_factory.mktemp("dask") / "few", COUNTS[:90], block_size=16)  # 6 blocks
 
 
+GROWN = {
+    CAM: ("word_given_node_", "node_given_cluster_", "cluster_prior_", "cluster_given_doc_", "history_"),
+    HPLSA: ("word_given_topic_", "topic_given_class_", "class_prior_", "class_given_doc_", "history_"),
+}
+
+
 @pytest.fixture(scope="module")
-def tree(few):
-    return CAM(**TREE).fit(few)
+def trees(few):
+    with patch.object(stored_ground, "MOST_DRAWN", 50):
+        return {kind: kind(2, **TREE).fit(few) for kind in GROWN}
 
 
 @pytest.fixture(scope="module")
@@ -72,12 +81,15 @@ def test_an_estimator_on_a_cluster(store, client):
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 3])
-def test_a_tree_grows_the_same_on_any_number_of_workers(few, tree, n_workers):
+def test_a_tree_grows_the_same_on_any_number_of_workers(few, trees, n_workers, monkeypatch):
+    monkeypatch.setattr(stored_ground, "MOST_DRAWN", 50)  # of 90: the others are in files alone
     with LocalCluster(processes=False, n_workers=n_workers, **QUIET) as cluster, Client(cluster) as client:
-        there = CAM(**TREE, executor=DaskExecutor(client)).fit(few)
-    assert there.tree_ == tree.tree_
-    for name in ("word_given_node_", "node_given_cluster_", "cluster_prior_", "cluster_given_doc_", "history_"):
-        np.testing.assert_array_equal(getattr(there, name), getattr(tree, name))
+        for kind, learned in GROWN.items():
+            there = kind(2, **TREE, executor=DaskExecutor(client)).fit(few)
+            assert there.tree_ == trees[kind].tree_
+            for name in learned:
+                np.testing.assert_array_equal(getattr(there, name), getattr(trees[kind], name))
+    del there
     assert not list(few.folder.glob("scratch-*"))
 
 

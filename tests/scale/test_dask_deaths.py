@@ -16,7 +16,7 @@ import dask
 from distributed import Client, LocalCluster
 
 from tests.scale.clusters import COUNTS, QUIET, assert_same_bits, bounded, contents, run, until, write_parquet
-from topiarist import CAM
+from topiarist import CAM, HPLSA
 from topiarist.errors import ResourceError
 from topiarist.scale import BlockStore, DaskExecutor, InProcess
 from topiarist.scale import dask as clusters
@@ -212,15 +212,17 @@ def _late():
 
 
 @needs_kill
-def test_a_worker_killed_while_a_tree_grows_changes_nothing(tmp_path, processes):
+@pytest.mark.parametrize(("kind", "name"), [(CAM, "cluster_given_doc_"), (HPLSA, "class_given_doc_")])
+def test_a_worker_killed_while_a_tree_grows_changes_nothing(tmp_path, processes, kind, name):
     store = BlockStore.write(tmp_path / "store", COUNTS[:90], block_size=16)  # 6 blocks
     executor = Killing(processes)
     executor.victim, executor.blind = pids(processes)[0], True
-    options = {"n_clusters": 2, "random_state": 0, "max_iter": 1}
-    there = bounded(lambda: CAM(**options, executor=executor).fit(store))
+    options = {"random_state": 0, "max_iter": 1}
+    there = bounded(lambda: kind(2, **options, executor=executor).fit(store))
     assert executor.killed
-    here = CAM(**options).fit(store)
+    here = kind(2, **options).fit(store)
     assert here.tree_ == there.tree_
-    np.testing.assert_array_equal(here.word_given_node_, there.word_given_node_)
-    np.testing.assert_array_equal(here.cluster_given_doc_, there.cluster_given_doc_)
+    np.testing.assert_array_equal(here.tree_model_.word_given_node, there.tree_model_.word_given_node)
+    np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
+    del there
     assert not list(store.folder.glob("scratch-*"))

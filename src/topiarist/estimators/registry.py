@@ -136,6 +136,7 @@ VALUES = {
     "Setting": Kind("topiarist.estimators.category.one_label:Setting"),
     "Trial": Kind("topiarist.estimators.category.one_label:Trial"),
     "Stage": Kind("topiarist.hierarchy.growth.loop:Stage"),
+    "StoredRows": Kind("topiarist.hierarchy.growth.stored_rows:StoredRows"),
     "Stream": Kind("topiarist.models.online:Stream"),
     "Tree": Kind("topiarist.hierarchy.tree:Tree"),
     "Usual": Kind("topiarist.models.misfits:RecentScores"),

@@ -49,7 +49,8 @@ TREE_MODELS = {
     ),
     "hplsa": TreeModelKind(
         estimator="topiarist.estimators.tree.hplsa:HPLSA", called="a hierarchical probabilistic semantic model",
-        devices=("cpu", "cuda"), online=True, headings=True, resumes=True, chooses=True, mixes=True,
+        devices=("cpu", "cuda"), online=True, headings=True, resumes=True, chooses=True, blocks=True,
+        mixes=True,
     ),
     "ggm": TreeModelKind(
         estimator="topiarist.estimators.gaussian.gaussian_tree:GaussianTree",

@@ -24,10 +24,10 @@ from topiarist.arrays import Array, Csr
 from topiarist.counts.lsi import document_directions
 from topiarist.counts.split import completion_split, split_tokens
 from topiarist.errors import InputError
-from topiarist.hierarchy.growth.guided import two_means
 from topiarist.hierarchy.tree import Tree, child_name
 from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.hierarchy.words import node_words
+from topiarist.models.halves import two_means
 from topiarist.models.misfits import Scores
 from topiarist.models.online import wider
 

@@ -22,14 +22,22 @@ class Edit:
 
 def split(tree: Tree, leaf: int, n: int = 2) -> Edit:
     """Give a leaf ``n`` children, which inherit from it. The leaf keeps its number, the children come last."""
-    leaf = tree.checked(leaf)
-    if not tree.is_leaf(leaf):
-        raise InputError(f"expected a leaf to split, got {_said(tree, leaf)}, which has children", hint=_leaves(tree))
-    if n < 2:
-        raise InputError(f"expected to split {_said(tree, leaf)} into at least 2, got {n}")
-    names = tuple(child_name(tree.names[leaf], position) for position in range(1, n + 1))
-    grown = Tree(tree.parents + (leaf,) * n, tree.names + names)
-    return Edit(grown, (*range(len(tree)), *(leaf,) * n))
+    return split_each(tree, [leaf], n)
+
+
+def split_each(tree: Tree, leaves: Iterable[int], n: int = 2) -> Edit:
+    """The same for some leaves, one after the other."""
+    parents, names = list[int](), list[str]()
+    for leaf in map(tree.checked, leaves):
+        if not tree.is_leaf(leaf) or leaf in parents:
+            raise InputError(
+                f"expected a leaf to split, got {_said(tree, leaf)}, which has children", hint=_leaves(tree)
+            )
+        if n < 2:
+            raise InputError(f"expected to split {_said(tree, leaf)} into at least 2, got {n}")
+        parents += (leaf,) * n
+        names += (child_name(tree.names[leaf], position) for position in range(1, n + 1))
+    return Edit(Tree((*tree.parents, *parents), (*tree.names, *names)), (*range(len(tree)), *parents))
 
 
 def collapse(tree: Tree, nodes: Iterable[int]) -> Edit:

@@ -20,6 +20,7 @@ people want at a node are prior tokens too (``seeds``).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ from topiarist.kernels import Paths
 from topiarist.kernels.shard import Shard, Side
 from topiarist.models.directions import Directions, add_agreement, sums_of
 from topiarist.models.em import State
-from topiarist.models.engine.host import TINY, Engine, paths_of
+from topiarist.models.engine.host import TINY, Engine, Pairs
 from topiarist.models.seeds import Seeds
 
 NodeMix = Literal["heldout", "ml", "fixed"]
@@ -210,7 +211,9 @@ class Cam:
         """The same of each document by itself."""
         return self.engine.log_likelihoods(rows, posterior, self.class_word_table(shared))
 
-    def judged(self, shared: Params, block: Block, inverse_temperature: float = 1.0) -> tuple[Floats, Floats]:
+    def judged(
+        self, shared: Params, block: Block, local: Floats | None = None, inverse_temperature: float = 1.0
+    ) -> tuple[Floats, Floats]:
         """P(c|d) of the documents of a block, and what each adds to the log-likelihood of its held-out tokens."""
         if block.heldout is None:
             raise ValueError("nothing can be judged without held-out counts: Block(training, heldout)")
@@ -223,4 +226,8 @@ class Cam:
         return self.e_step(shared, block)[0]
 
     def _paths(self, shared: Params) -> Paths:
-        return paths_of(self.path_mask, shared.node_given_cluster, shared.word_given_node.dtype)
+        return self._pairs.paths(shared.node_given_cluster, shared.word_given_node.dtype)
+
+    @cached_property
+    def _pairs(self) -> Pairs:
+        return Pairs.of(self.path_mask)

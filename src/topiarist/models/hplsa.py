@@ -321,6 +321,14 @@ class Hplsa:
         """The same of each document by itself."""
         return self.engine.log_likelihoods(rows, local, self.class_word_table(shared))
 
+    def judged(
+        self, shared: Params, block: Block, local: Floats, inverse_temperature: float = 1.0
+    ) -> tuple[Floats, Floats]:
+        """P(α|i) of the documents of a block, as it is; and what each adds to the likelihood of its held-out tokens."""
+        if block.heldout is None:
+            raise ValueError("nothing can be judged without held-out counts: Block(training, heldout)")
+        return local, self.log_likelihoods(shared, block.heldout.rows, local)
+
     def stream_stats(self, shared: Params, block: Block | Shard) -> Stats:
         """See ``online.Learner``."""
         side = (block.training if isinstance(block, Block) else block).rows

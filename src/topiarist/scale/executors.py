@@ -105,9 +105,7 @@ class InProcess:
             sums.add(stats)
             if files and new is not None:
                 folder = folder or Scratch.beside(local, self.scratch or files[0].folder)
-                kept = folder.rows()
-                kept.save(new)
-                new = kept
+                new = folder.saved(new)
             rows.append(new)
             del stats, new  # before the next block is opened
         return sums.total(), tuple(rows)

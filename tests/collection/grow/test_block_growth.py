@@ -1,8 +1,11 @@
 """Collections that are grown from blocks in files: the same as in memory, within an allowance and on a cluster."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
+from scipy.sparse import csr_array
 
 from tests.grown import documents
 from topiarist.collection.check import check
@@ -13,16 +16,18 @@ from topiarist.collection.grow.grower import Grower
 from topiarist.collection.grow.journal import Teller
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.verify.verification import verify
+from topiarist.counts import room
 from topiarist.counts.validation import check_counts
 from topiarist.errors import ResourceError, UsageError
 from topiarist.estimators.tree import stored_ground
 
 N_DOCS = 160
 RECIPE = Recipe(topics=3, headings=False)
+RECIPES = [RECIPE, Recipe(model="hplsa", topics=3, headings=False)]
 
 
-def grow(folder, **options):
-    Collection.grow(documents()[:N_DOCS], folder, RECIPE, **options).close()
+def grow(folder, recipe=RECIPE, **options):
+    Collection.grow(documents()[:N_DOCS], folder, recipe, **options).close()
     return arrays(folder)
 
 
@@ -51,15 +56,40 @@ def client():
         yield client
 
 
-def test_documents_of_one_block_give_the_collection_that_grows_in_memory(tmp_path):
-    assert_same(grow(tmp_path / "memory"), grow(tmp_path / "files", memory=200_000_000))
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_documents_of_one_block_give_the_collection_that_grows_in_memory(tmp_path, recipe):
+    assert_same(grow(tmp_path / "memory", recipe), grow(tmp_path / "files", recipe, memory=200_000_000))
     assert not list((tmp_path / "files").rglob(f"{SCRATCH}*"))
     assert check(tmp_path / "files") == []
 
 
-def test_a_cluster_gives_the_collection_of_one_process(tmp_path, client, monkeypatch):
+def test_of_copies_one_is_in_the_blocks(tmp_path):
+    """Of each kind one document grows the tree, wherever the counts are; the others lie where it does."""
+    some = documents()[:N_DOCS]
+    again = [*some, *(replace(one, id=f"{one.id} again") for one in some[3:40:7])]
+    grown = []
+    for name, how in (("memory", {}), ("files", {"memory": 200_000_000})):
+        with Collection.grow(again, tmp_path / name, RECIPE, **how) as collection:
+            assert len(collection.copies) == 6
+        grown.append(arrays(tmp_path / name))
+    assert_same(*grown)
+
+
+@pytest.mark.parametrize("rows", [None, [0, 3, 4, 9], [8, 9], [2]])
+def test_the_blocks_of_some_documents(tmp_path, monkeypatch, rows):
+    monkeypatch.setattr(room, "RUN", 4)
+    monkeypatch.setattr(block_growth, "SMALLEST_BLOCK", 3)
+    counts = csr_array(np.random.default_rng(0).poisson(1.0, (10, 6)).astype(np.float32))
+    with InBlocks(folder=tmp_path).blocks(counts, None if rows is None else np.array(rows)) as store:
+        found = np.concatenate([block.counts().toarray() for block in store.blocks()])
+    np.testing.assert_array_equal(found, counts.toarray()[slice(None) if rows is None else rows])
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_cluster_gives_the_collection_of_one_process(tmp_path, client, monkeypatch, recipe):
     monkeypatch.setattr(block_growth, "SMALLEST_BLOCK", 40)  # 4 blocks
-    here, there = grow(tmp_path / "here", memory=200_000_000), grow(tmp_path / "there", client=client)
+    here = grow(tmp_path / "here", recipe, memory=200_000_000)
+    there = grow(tmp_path / "there", recipe, client=client)
     assert_same(here, there)
     with Collection.open(tmp_path / "there") as collection:
         assert len(collection.outline.tree.leaves) == 3
@@ -77,8 +107,9 @@ def test_very_many_documents_grow_from_blocks_without_being_told_to(tmp_path, mo
     assert any((array != told[name]).any() for name, array in few.items() if array.shape == told[name].shape)
     with Collection.open(tmp_path / "many") as collection:
         assert verify(collection, n_threads=1).agrees
-    for recipe in (Recipe(model="hplsa", topics=3), Recipe(topics=3, online=True)):
+    for recipe in (Recipe(model="ggm", topics=3), Recipe(topics=3, online=True)):
         assert InBlocks.of_many(recipe, None, 10**9) is None
+    assert InBlocks.of_many(Recipe(model="hplsa"), None, 10**9) is not None
     assert InBlocks.of_many(RECIPE, np.ones((2, 2)), 10**9) is None
 
 
@@ -97,7 +128,7 @@ def test_an_allowance_that_is_too_small_is_told_and_the_grow_can_be_taken_up(tmp
 @pytest.mark.parametrize(
     ("recipe", "options", "message"),
     [
-        (Recipe(model="hplsa"), {"memory": 10**9}, "from blocks in files by the model cam"),
+        (Recipe(model="ggm"), {"memory": 10**9}, "from blocks in files by the model cam or hplsa"),
         (Recipe(online=True), {"memory": 10**9}, "neither online nor by labels"),
         (Recipe(), {"memory": 10**9, "vectors": np.ones((N_DOCS, 2))}, "vectors are fitted in memory"),
         (Recipe(), {"memory": 10**9, "client": object()}, "memory is that of one process"),

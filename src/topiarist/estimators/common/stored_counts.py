@@ -155,9 +155,10 @@ class ReadBlock:
     reader: Reads
 
     def __call__(self, counts: Csr, _: object) -> tuple[Floats, Floats]:
-        """The tokens of each component, and what the reader says of each document."""
-        rows = self.reader(counts)
-        return weighted_total(token_counts(counts), rows), rows
+        """The tokens of each component, of words that it may see, and what the reader says of each document."""
+        rows, ignored = self.reader(counts), getattr(self.reader, "ignored", None)
+        seen = counts if ignored is None else without_columns(counts, ignored)
+        return weighted_total(token_counts(seen), rows), rows
 
 
 def read(estimator: Fitted, X: Documents) -> Floats:

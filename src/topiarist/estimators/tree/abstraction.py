@@ -6,11 +6,12 @@ the level of each node, the root's is 0: those of the tree, unless another tree 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from topiarist.arrays import Array, Csr, Floats
 from topiarist.counts.validation import token_counts
@@ -22,30 +23,56 @@ from topiarist.hierarchy.tree_model import TreeTopics
 NEGLIGIBLE = 1e-12  # a cluster less probable than this does not speak for a document
 SMALLEST = 1e-300
 CELLS = 1 << 24  # of a dense block of documents × words
+WAITING = 1 << 22  # shares of documents in nodes that are added up together
 
 
 def node_given_doc(counts: Csr, model: TreeTopics, posterior: Array) -> Array:
     """P(a|d): the mean over a document's tokens of P(a|d,w) (C2); without words, P(a|c) of its clusters."""
+    out = np.zeros((counts.shape[0], model.node_given_class.shape[1]))
+    for rows, path, shares in _spoken(counts, model, posterior):
+        out[np.ix_(rows, path)] += shares
+    return out
+
+
+def sparse_node_given_doc(counts: Csr, model: TreeTopics, posterior: Any) -> Any:
+    """The same by node, without the nodes that no document speaks from; the posterior may be sparse too."""
+    found, parts, waiting = csc_array((counts.shape[0], model.node_given_class.shape[1])), list[Any](), 0
+    for rows, path, shares in _spoken(counts, model, posterior):
+        parts.append((shares.ravel(), np.repeat(rows, len(path)), np.tile(path, len(rows))))
+        waiting += shares.size
+        if waiting > WAITING:  # documents that many clusters speak for
+            found, parts, waiting = found + _added_up(parts, found.shape), [], 0
+    return found + _added_up(parts, found.shape) if parts else found
+
+
+def _added_up(parts: Sequence[Any], shape: tuple[int, int]) -> Any:
+    values, rows, nodes = (np.concatenate([part[place] for part in parts]) for place in range(3))
+    return csc_array((values, (rows, nodes)), shape=shape)
+
+
+def _spoken(counts: Csr, model: TreeTopics, posterior: Any) -> Iterator[tuple[Array, Array, Array]]:
+    """What each cluster adds to P(a|d): its documents, the nodes of its path, and documents × nodes."""
     mix, words = model.node_given_class, model.word_given_node
-    out = np.zeros((counts.shape[0], mix.shape[1]))
     lengths = token_counts(counts)
-    for rows, cluster in _speaking(posterior):
+    for rows, weight, cluster in _speaking(posterior):
         path = np.flatnonzero(mix[cluster])
         ratio = _node_shares(mix[cluster, path], words[path])
         share = np.asarray(counts[rows] @ ratio.T)
         empty = lengths[rows] == 0
         share[~empty] /= share[~empty].sum(axis=1, keepdims=True).clip(SMALLEST)
         share[empty] = mix[cluster, path]
-        out[np.ix_(rows, path)] += posterior[rows, cluster][:, None] * share
-    return out
+        yield rows, path, weight[:, None] * share
 
 
-def _speaking(posterior: Array) -> Iterator[tuple[Array, int]]:
-    """Each cluster with the documents that it may speak for."""
-    for cluster in range(posterior.shape[1]):
-        rows = np.flatnonzero(posterior[:, cluster] > NEGLIGIBLE)
-        if len(rows):
-            yield rows, cluster
+def _speaking(posterior: Any) -> Iterator[tuple[Array, Array, int]]:
+    """Each cluster with the documents that it may speak for, and how much."""
+    by_cluster = csc_array(posterior)
+    by_cluster.sort_indices()
+    for cluster in range(by_cluster.shape[1]):
+        here = slice(by_cluster.indptr[cluster], by_cluster.indptr[cluster + 1])
+        speaks = by_cluster.data[here] > NEGLIGIBLE
+        if speaks.any():
+            yield by_cluster.indices[here][speaks], by_cluster.data[here][speaks], cluster
 
 
 def _node_shares(weights: Array, words: Array) -> Array:
@@ -78,13 +105,13 @@ def word_levels(counts: Csr, model: TreeTopics, posterior: Array, depths: Array 
     n_levels = int(depths.max()) + 1
     probabilities = np.zeros((counts.nnz, n_levels))
     starts = counts.indptr.astype(np.int64)
-    for rows, cluster in _speaking(posterior):
+    for rows, held, cluster in _speaking(posterior):
         path = np.flatnonzero(mix[cluster])
         ratio = _node_shares(mix[cluster, path], words[path])
         lengths = np.diff(starts)[rows]
         first = np.repeat(starts[rows] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
         places = first + np.arange(lengths.sum())
-        weight = np.repeat(posterior[rows, cluster], lengths)
+        weight = np.repeat(held, lengths)
         shares = weight[:, None] * ratio[:, counts.indices[places]].T
         for level in np.unique(depths[path]):
             probabilities[places, level] += shares[:, depths[path] == level].sum(axis=1)
@@ -124,19 +151,30 @@ def ghost_words(
     return chosen, scores
 
 
-def prototypes(share: Array, n_docs: int, lengths: Array | None = None, steadiness: float = 0.0) -> Array:
-    """The documents with the largest P(a|d) for each node, (nodes, n_docs), best first.
+def prototypes(share: Any, n_docs: int, lengths: Array | None = None, steadiness: float = 0.0) -> Array:
+    """The documents with the largest P(a|d) for each node, (nodes, n_docs), best first; of equal ones the first.
 
     A document of few words is easily pure. ``steadiness`` tokens of doubt are added to each: P(a|d) n/(n + steadiness).
     """
-    score = share
-    if steadiness and lengths is not None:
-        score = share * (lengths / (lengths + steadiness))[:, None]
-    number = min(n_docs, len(share))
-    top = np.argpartition(-score, number - 1, axis=0)[:number].T if number else np.empty((share.shape[1], 0), np.int64)
-    value = np.take_along_axis(score.T, top, axis=1)
-    order = np.lexsort((top, -value), axis=1)
-    return np.take_along_axis(top, order, axis=1)
+    by_node, number = csc_array(share), min(n_docs, share.shape[0])
+    by_node.sort_indices()
+    steady = lengths / (lengths + steadiness) if steadiness and lengths is not None else np.ones(share.shape[0])
+    best = np.empty((share.shape[1], number), np.int64)
+    for node in range(share.shape[1] if number else 0):
+        here = slice(by_node.indptr[node], by_node.indptr[node + 1])
+        rows, values = by_node.indices[here], by_node.data[here] * steady[by_node.indices[here]]
+        if len(rows) > number:
+            top = np.flatnonzero(values >= np.partition(values, -number)[-number])
+            rows, values = rows[top], values[top]
+        first = rows[np.lexsort((rows, -values))][:number]
+        best[node] = first if len(first) == number else _filled_up(first, number)
+    return best
+
+
+def _filled_up(rows: Array, number: int) -> Array:
+    """So many rows: where nobody else speaks from a node, the first of all stand for it."""
+    others = np.setdiff1d(np.arange(number), rows)
+    return np.concatenate([rows, others[: number - len(rows)]])
 
 
 class ReadsDocuments(FilesDocuments):
@@ -164,5 +202,5 @@ class ReadsDocuments(FilesDocuments):
         """The documents that speak most from each node, (nodes, n); ``steadiness`` tokens of doubt prefer long ones."""
         options.check_integer("n", n, 1)
         counts, posterior = self._placed(X, "prototypes")
-        share = node_given_doc(counts, self.tree_model_, posterior)
+        share = sparse_node_given_doc(counts, self.tree_model_, posterior)
         return prototypes(share, n, token_counts(counts), steadiness)

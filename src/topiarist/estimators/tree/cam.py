@@ -193,6 +193,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         *,
         vectors: Floats | None = None,
         journal: growing.Journal | None = None,
+        placed: bool = True,
     ) -> CAM:
         """Grow a tree (or fit the given one) on a matrix of counts (documents × words); ``y`` is ignored.
 
@@ -201,13 +202,17 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
 
         A ``journal`` keeps checkpoints of a tree that grows long, and a fit that was killed goes on from the last one.
 
-        A ``BlockStore`` is fitted block by block, without vectors; of more than 32,768 documents so many are drawn,
-        which propose splits and headings. Of more than 262,144 documents, in files or not, so many are drawn that the
-        tree grows from and its levels are fitted to; all of them teach its words, in ten steps at most.
+        Without ``placed`` the documents of a ``BlockStore`` are not placed: there is neither ``cluster_given_doc_`` nor
+        ``labels_``, which of very many documents and leaves are many; ``transform`` and ``predict`` have them.
+
+        A ``BlockStore`` is fitted block by block, without vectors, and so are counts that a ``device`` has no room for;
+        of more than 32,768 documents so many are drawn, which propose splits and headings. Of more than 262,144
+        documents, in files or not, so many are drawn that the tree grows from and its levels are fitted to; all of them
+        teach its words, in ten steps at most.
         """
         self._check_options()
         if stored_counts.is_stored(X, self.executor):
-            self._fit_stored(X, vectors, journal)
+            self._fit_stored(X, vectors, journal, placed=placed)
             return self
         counts = self._counts(X, reset=True)
         directions = None
@@ -217,6 +222,9 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         seeds = chosen_words.seeded_nodes(self, self.tree) if self.tree is not None else {}
         groups = chosen_words.seeded_groups(self) if self.tree is None else []
         dtype = options.working_dtype(self.dtype, counts, preparation.TILE_COLUMNS)
+        if vectors is None and not isinstance(self.effective_length, str) and not self._at_hand(counts, dtype):
+            self._fit_stored(counts, vectors, journal, placed=placed)
+            return self
         prepare_kernels(dtype, "paths", device=self.device)
         with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
             rng = options.generator(self.random_state)
@@ -233,7 +241,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
                 ground = preparation.prepared(engine, some, length, self.heldout_fraction, dtype, seed, leading)
                 begun = _Begun(ground, rng, seeds, journal if len(lengths) == 1 else None)
                 grown, chosen = self._weighed(engine, begun, weight)
-                likelihood = preparation.unseen_likelihood(engine, ground, grown.stage)
+                likelihood = preparation.unseen_likelihood(engine, ground, grown.stage) if len(lengths) > 1 else 0.0
                 if best is None or likelihood > best_likelihood:
                     best, best_likelihood = (grown, length, chosen), likelihood
                 if grown.reason == "interrupted":
@@ -244,6 +252,14 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             grown, length, self.concentration_ = best
             self._keep(engine, counts, grown, length, dtype, seeds, directions if self.concentration_ else None)
         return self
+
+    def _at_hand(self, counts: Csr, dtype: DTypeLike) -> bool:
+        """Whether a device holds all that a tree grows from; otherwise blocks visit it, as from a ``BlockStore``."""
+        if self.device == "cpu":
+            return True
+        leaves = len(self.tree.leaves) if self.tree is not None else self.n_clusters or self.max_clusters
+        with options.running(self) as engine:
+            return engine.holds(counts, dtype, leaves)
 
     def _first_concentration(self, directions: Floats | None) -> float:
         """The weight of vectors that growing begins with."""
@@ -340,52 +356,36 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         self.seeds_ = chosen_words.pairs(dict(species.seeds))
         self.directions_ = fit.state.shared.directions
 
-    def _fit_stored(self, X: Documents, vectors: Floats | None, journal: growing.Journal | None) -> None:
+    def _fit_stored(
+        self, X: Documents, vectors: Floats | None, journal: growing.Journal | None, *, placed: bool
+    ) -> None:
         """Grow a tree (or fit the given one) to a store, see ``stored_ground``."""
         if vectors is not None:
             raise UsageError("vectors cannot decide beside counts that are files", hint="counts in memory")
         length = self.effective_length
         if isinstance(length, str):
             raise UsageError("effective_length='heldout' needs counts in memory", hint="35, or None")
-        with (
-            stored_counts.as_store(self, X) as store,
-            options.running(self) as engine,
-            threadpool_limits(limits=1, user_api="blas"),
-        ):
-            preparation.check_filled(self.tree, self.n_clusters, "n_clusters", store.n_filled, len(store))
-            dtype = options.precision(self.dtype, store.nnz, store.largest, preparation.TILE_COLUMNS)
-            most = stored_ground.room_for_leaves(self, store, dtype)
-            prepare_kernels(dtype, "paths", device=self.device)
+        with stored_ground.site(self, X) as site:
             seeds = chosen_words.seeded_nodes(self, self.tree) if self.tree is not None else {}
             groups = chosen_words.seeded_groups(self) if self.tree is None else []
-            rng = options.generator(self.random_state)
-            seed, ignored = int(rng.integers(2**31)), chosen_words.ignored_columns(self)
-            with (
-                stored_ground.scratch_folder(store, self.executor, *stored_ground.PARTED) as folder,
-                growth_sample.growing_store(store, seed, folder) as (growing_store, chosen),
-            ):
-                how = stored_ground.PartBlock(str(folder), length, self.heldout_fraction, seed, dtype.name, ignored)
-                ground, everyone = stored_ground.prepared(engine, growing_store, how, self.executor)
-                grown = self._grown(engine, _Begun(ground, rng, seeds, journal, most), 0.0)
-            drawn = everyone.drawn
-            if chosen is not None:
-                drawn = growth_sample.drawn_of_all(store, chosen, drawn, everyone.sizes)
-            del ground, everyone
+            with site.prepared(length) as (ground, drawn, sampled):
+                grown = self._grown(site.engine, _Begun(ground, site.rng, seeds, journal, site.most), 0.0)
+            del ground
             seeds = seeds or chosen_words.homes(groups, grown.stage.parts)
-            stored_ground.say_where_memory_ended_it(self, grown, most)
-            with stored_ground.scratch_folder(store, self.executor, stored_ground.WEIGHED) as folder:
-                weigh = stored_ground.WeighBlock(str(folder), length, dtype.name, ignored)
-                all_tokens = stored_ground.weighed(engine, store, weigh, drawn, self.executor)
+            stored_ground.say_where_memory_ended_it(self, grown, site.most)
+            with site.weighed(length, drawn) as all_tokens:
                 self.concentration_ = 0.0
                 species = CamSpecies(
-                    engine, all_tokens.block, all_tokens.words / all_tokens.words.sum(), np.random.default_rng(0),
+                    site.engine, all_tokens.block, all_tokens.words / all_tokens.words.sum(), np.random.default_rng(0),
                     self.word_smoothing, self.root_smoothing, seeds=seeds, stored=all_tokens.stored,
                 )  # fmt: skip
                 n_tokens = float(all_tokens.words.sum())
-                self._learn_words(species, grown, length, n_tokens, sampled=chosen is not None)
-            answers = stored_counts.read_store(store, self._reader(engine), self.executor)
-            self.cluster_given_doc_, self.labels_ = answers.rows(), answers.labels()
-            self._forget_stream(len(store), n_tokens)
+                self._learn_words(species, grown, length, n_tokens, sampled=sampled)
+            preparation.forget(self, "cluster_given_doc_", "labels_")
+            if placed:
+                answers = stored_counts.read_store(site.store, self._reader(site.engine), self.executor)
+                self.cluster_given_doc_, self.labels_ = answers.rows(), answers.labels()
+            self._forget_stream(len(site.store), n_tokens)
 
     def _keep_tree(self, parts: Parts, grown: growing.Growth, fit: em.Fit, length: float | None) -> None:
         shared: cam.Params = fit.state.shared

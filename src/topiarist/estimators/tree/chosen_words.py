@@ -18,6 +18,7 @@ from topiarist.counts.validation import token_counts
 from topiarist.errors import UsageError
 from topiarist.hierarchy.growth.parts import CERTAIN, Parts
 from topiarist.hierarchy.tree import Tree
+from topiarist.models.engine import tables
 from topiarist.models.seeds import Seeds
 from topiarist.text.spelling import proposed
 
@@ -79,7 +80,7 @@ def homes(groups: Iterable[Sequence[int]], parts: Parts) -> dict[int, list[int]]
     weight = parts.class_prior @ parts.node_given_class
     found: dict[int, list[int]] = {}
     for columns in groups:
-        spoken = weight[:, None] * parts.word_given_node[:, columns].astype(np.float64)
+        spoken = weight[:, None] * tables.at_home(parts.word_given_node)[:, columns].astype(np.float64)
         share = (spoken / np.maximum(spoken.sum(axis=0), 1e-300)).sum(axis=1)
         if len(parts.tree) > 1:
             share[parts.tree.root] = -1.0

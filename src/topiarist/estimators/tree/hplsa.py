@@ -10,15 +10,16 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import Csr, DTypeLike, Floats, Seed
+from topiarist.arrays import DTypeLike, Floats, Seed
+from topiarist.counts.column_map import without_columns
 from topiarist.counts.validation import token_counts
 from topiarist.counts.weighting import shortened
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.display import ShownEstimator
 from topiarist.estimators.common.progress import fitting
-from topiarist.estimators.common.stored_counts import Documents, as_store, check_filled, in_memory, read_store, refuse
-from topiarist.estimators.tree import chosen_words, preparation
+from topiarist.estimators.common.stored_counts import Documents, read_store, refuse
+from topiarist.estimators.tree import chosen_words, growth_sample, preparation, stored_ground
 from topiarist.estimators.tree.chosen_words import SeedWords, Words
 from topiarist.estimators.tree.posteriors import PlacesDocuments
 from topiarist.estimators.tree.tree_streams import StreamsHPLSA
@@ -163,15 +164,21 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         self.executor = executor
         self.verbose = verbose
 
-    def fit(self, X: Documents, y: object = None, *, journal: growing.Journal | None = None) -> HPLSA:
+    def fit(
+        self, X: Documents, y: object = None, *, journal: growing.Journal | None = None, placed: bool = True
+    ) -> HPLSA:
         """Grow a tree (or fit the given one) on a matrix of counts (documents × words); ``y`` is ignored.
 
-        A given tree can be fitted to a ``BlockStore``, with "ml" or "uniform" for ``topic_mix``. A ``journal`` keeps
-        checkpoints of a tree that grows long.
+        A ``journal`` keeps checkpoints of a tree that grows long, and a fit that was killed goes on from the last one.
+
+        A ``BlockStore`` is fitted block by block, by guided growth or on a given tree; of more than 32,768 documents so
+        many are drawn, which propose splits and headings. Of more than 262,144 documents in files so many are drawn
+        that the tree grows from; all of them teach it then, in ten steps at most. Without ``placed`` there is nothing
+        for each document of a store (``class_given_doc_``, ``labels_``): ``transform`` and ``predict`` have it.
         """
         self._check_options()
         if stored_counts.is_stored(X, self.executor):
-            fit_stored(self, X)
+            self._fit_stored(X, journal, placed=placed)
             return self
         counts = self._counts(X, reset=True)
         seeds = chosen_words.seeded_nodes(self, self.tree) if self.tree is not None else {}
@@ -182,27 +189,80 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
             rng = options.generator(self.random_state)
             seed = int(rng.integers(2**31))
             ground = preparation.prepared(engine, counts, self.effective_length, self.heldout_fraction, dtype, seed)
-            species = HplsaSpecies(
-                engine, hplsa.Block(ground.training, ground.heldout), rng, self.topic_mix, self.variant,
-                self.word_smoothing, self.class_smoothing, executor=self.executor, seeds=seeds,
-            )  # fmt: skip
-            if self.tree is None:
-                schedule = self._schedule() or hplsa_schedule()
-                annealing = (schedule, species.lengths) if self.growth == "annealed" else None
-                grown = preparation.grown_tree(self, species, ground.vectors, annealing, journal)
-            else:
-                grown = self._on_tree(self.tree, species, ground, rng)
+            species = self._species(engine, ground, rng, seeds)
+            grown = self._grown(species, ground, journal)
             shard = engine.shard(shortened(counts, self.effective_length), dtype, preparation.TILE_COLUMNS)
             seeds = seeds or chosen_words.homes(groups, grown.stage.parts)
-            self._keep(counts, grown, replace(species, block=hplsa.Block(shard), seeds=seeds))
+            species = replace(species, block=hplsa.Block(shard), seeds=seeds)
+            self._learn(species, grown, species.state(grown.stage.parts))
+            self.class_given_doc_ = self._reader(engine)(counts)
+            self._lengths = token_counts(counts)
+            self.class_prior_ = hplsa.class_prior(self.class_given_doc_, self._lengths)
+            self.labels_ = self.class_given_doc_.argmax(axis=1)
+            self._forget_stream(counts.shape[0], species.tokens)
         return self
 
-    def _on_tree(
-        self, tree: Tree, species: HplsaSpecies, ground: preparation.Ground, rng: np.random.Generator
+    def _fit_stored(self, X: Documents, journal: growing.Journal | None, *, placed: bool) -> None:
+        """Grow a tree (or fit the given one) to a store, see ``stored_ground``."""
+        if self.tree is None:
+            refuse(self, "chance parts documents in memory", growth="guided")
+        length = self.effective_length
+        with stored_ground.site(self, X) as site:
+            seeds = chosen_words.seeded_nodes(self, self.tree) if self.tree is not None else {}
+            groups = chosen_words.seeded_groups(self) if self.tree is None else []
+            with site.prepared(length) as (ground, drawn, sampled):
+                species = self._species(site.engine, ground, site.rng, seeds)
+                grown = self._grown(species, ground, journal, site.most)
+            del ground
+            parts, beta = grown.stage.parts, grown.stage.inverse_temperature
+            seeds = seeds or chosen_words.homes(groups, parts)
+            stored_ground.say_where_memory_ended_it(self, grown, site.most)
+            with site.weighed(length, drawn) as all_tokens:
+                block = hplsa.Block(all_tokens.block.training)
+                species = replace(species, block=block, seeds=seeds, stored=all_tokens.stored)
+                if sampled:  # everybody finds a place in what has grown
+                    model = self._model(site.engine, parts)
+                    reader = stored_counts.Reader(*model, beta, site.dtype, length, site.ignored)
+                    places = read_store(site.store, reader, self.executor).parts
+                    self._learn(species, grown, em.State(model[1], places), growth_sample.LAST_STEPS)
+                else:
+                    self._learn(species, grown, species.state(parts))
+            answers = read_store(site.store, self._reader(site.engine), self.executor)
+            self.class_prior_ = answers.tokens / answers.tokens.sum()
+            preparation.forget(self, "class_given_doc_", "labels_", "_lengths")
+            if placed:
+                self.class_given_doc_, self.labels_ = answers.rows(), answers.labels()
+                lengths = (token_counts(without_columns(block.counts(), site.ignored)) for block in site.store.blocks())
+                self._lengths = answers.kept((len(site.store),), np.float64, lengths)
+            self._forget_stream(len(site.store), species.tokens)
+
+    def _species(
+        self, engine: Engine, ground: preparation.Ground, rng: np.random.Generator, seeds: dict[int, list[int]]
+    ) -> HplsaSpecies:
+        return HplsaSpecies(
+            engine, hplsa.Block(ground.training, ground.heldout), rng, self.topic_mix, self.variant,
+            self.word_smoothing, self.class_smoothing, executor=self.executor, seeds=seeds, stored=ground.stored,
+        )  # fmt: skip
+
+    def _grown(
+        self,
+        species: HplsaSpecies,
+        ground: preparation.Ground,
+        journal: growing.Journal | None,
+        most: int | None = None,
     ) -> growing.Growth:
+        """The tree, with words learned from the tokens that were not held out."""
+        if self.tree is not None:
+            return self._on_tree(self.tree, species, ground)
+        schedule = self._schedule() or hplsa_schedule()
+        annealing = (schedule, species.lengths) if self.growth == "annealed" else None
+        return preparation.grown_tree(self, species, ground.vectors, annealing, journal, most=most)
+
+    def _on_tree(self, tree: Tree, species: HplsaSpecies, ground: preparation.Ground) -> growing.Growth:
         """A start on the given tree; where held-out tokens decide about the levels, these are settled first."""
         classes = tree.leaves if self.class_nodes == "leaves" else tuple(range(len(tree)))
-        start = placed(tree, classes, ground.vectors, species.words_of, rng)
+        start = placed(tree, classes, ground.vectors, species.words_of, species.rng)
+        start = replace(start, each=species.each)
         if species.seeds:
             start = chosen_words.sown(start, ground.counts, species.seeds, species.words_of)
         if self.topic_mix != "heldout":
@@ -210,26 +270,21 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
         patient = replace(species, steps=Steps(last=self.max_iter, tol=self.tol))
         return preparation.given(growing.begun(patient, start, last=True))
 
-    def _keep(self, counts: Csr, grown: growing.Growth, species: HplsaSpecies) -> None:
-        """Learn from all tokens, with the tree as it is; then fold all documents in, as ``transform`` does."""
+    def _learn(
+        self, species: HplsaSpecies, grown: growing.Growth, start: em.State, most_steps: int | None = None
+    ) -> None:
+        """Learn from all tokens, with the tree as it is."""
         parts, beta = grown.stage.parts, grown.stage.inverse_temperature
         model = species.model(parts)
-        tokens = float(species.block.training.rows.data.sum(dtype=np.float64))
         tol = self.tol if self.variant != "sem" else -np.inf
-        rules = em.Rules(self.max_iter, tol, tokens, accelerate=model.monotone)
+        steps = self.max_iter if most_steps is None else min(self.max_iter, most_steps)
+        rules = em.Rules(steps, tol, species.tokens, accelerate=model.monotone)
         with fitting("HPLSA, all tokens", rules, show=bool(self.verbose)) as watch:
-            fit = preparation.last_run(
-                model, [species.block], species.state(parts), rules, beta, watch=watch, executor=self.executor
-            )
+            fit = preparation.last_run(model, species.blocks, start, rules, beta, watch=watch, executor=self.executor)
         self._keep_fit(parts.tree, parts.class_nodes, fit)
         self.seeds_ = chosen_words.pairs(species.seeds)
         self.curve_, self.grown_ = preparation.curve_of(grown), grown.reason
         self.stopped_ = "interrupted" if grown.reason == "interrupted" else fit.reason
-        self.class_given_doc_ = self._reader(species.engine)(counts)
-        self._lengths = token_counts(counts)
-        self.class_prior_ = hplsa.class_prior(self.class_given_doc_, self._lengths)
-        self.labels_ = self.class_given_doc_.argmax(axis=1)
-        self._forget_stream(counts.shape[0], tokens)
 
     def _keep_fit(self, tree: Tree, class_nodes: tuple[int, ...], fit: em.Fit) -> None:
         shared: hplsa.Params = fit.state.shared
@@ -299,41 +354,3 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
     @property
     def _n_features_out(self) -> int:
         return len(self.class_prior_)
-
-
-def fit_stored(estimator: Any, X: Documents) -> None:
-    """Fit an ``HPLSA`` with a given tree to a store. The start is that of ``models.hplsa.initial``."""
-    if estimator.tree is None:
-        in_memory(X, "growing a tree", estimator.executor)
-    if estimator.topic_mix == "heldout":
-        refuse(estimator, "held-out tokens are drawn in memory", topic_mix="ml")
-    refuse(estimator, "they cannot be weighted on their way", effective_length=None)
-    refuse(estimator, "words are chosen in memory", seed_words=None, ignore_words=None)
-    tree = estimator.tree
-    preparation.check_tree(tree, estimator.n_classes, "n_classes")
-    classes = tree.leaves if estimator.class_nodes == "leaves" else tuple(range(len(tree)))
-    with as_store(estimator, X) as store, options.running(estimator) as engine:
-        check_filled(store, len(tree.leaves), f"the given tree with {len(tree.leaves)} leaves")
-        dtype = options.precision(estimator.dtype, store.nnz, store.largest, preparation.TILE_COLUMNS)
-        prepare_kernels(dtype, "paths", device=estimator.device)
-        rng = options.generator(estimator.random_state)
-        mask, blocks = tree.path_mask(classes), store.blocks(dtype)
-        model = hplsa.Hplsa(
-            engine, mask, estimator.word_smoothing, estimator.class_smoothing, estimator.topic_mix, estimator.variant,
-            int(rng.integers(2**31)),
-        )  # fmt: skip
-        tol = estimator.tol if estimator.variant != "sem" else -np.inf
-        rules = em.Rules(estimator.max_iter, tol, store.n_tokens, accelerate=model.monotone)
-        with fitting("HPLSA", rules, show=bool(estimator.verbose)) as watch:
-            fit = em.run(
-                model, blocks, lambda: hplsa.initial(blocks, mask, rng, estimator.word_smoothing), rules,
-                watch=watch, executor=estimator.executor,
-            )  # fmt: skip
-        estimator._keep_fit(tree, classes, fit)
-        estimator.curve_, estimator.grown_, estimator.stopped_ = None, "given", fit.reason
-        answers = read_store(store, estimator._reader(engine), estimator.executor)
-        estimator.class_given_doc_, estimator.labels_ = answers.rows(), answers.labels()
-        estimator.class_prior_ = answers.tokens / answers.tokens.sum()
-        lengths = (token_counts(block.counts()) for block in store.blocks())
-        estimator._lengths = answers.kept((len(store),), np.float64, lengths)
-        estimator._forget_stream(len(store), store.n_tokens)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Csr, DTypeLike, Floats
-from topiarist.counts.lsi import document_directions
+from topiarist.counts.lsi import Factors, document_directions
 from topiarist.counts.split import split_tokens
 from topiarist.counts.validation import token_counts
 from topiarist.counts.vectors import joined_space
@@ -167,7 +167,7 @@ def prepared(
     everywhere = np.asarray(counts.sum(axis=0), np.float64).ravel()
     # a word whose every token is held out is still possible, as if it had been seen once in a thousand times
     totals += 1e-3 * (everywhere > 0)
-    points = document_vectors(training, seed)
+    points = document_vectors(training, seed, engine.leading_factors)
     return Ground(
         engine.shard(learned, dtype, TILE_COLUMNS),
         engine.shard(scale_rows(heldout, weights), dtype, TILE_COLUMNS),
@@ -179,9 +179,9 @@ def prepared(
     )
 
 
-def document_vectors(counts: Csr, seed: int) -> Floats:
+def document_vectors(counts: Csr, seed: int, factors: Factors | None = None) -> Floats:
     """Unit vectors of latent semantic indexing, with damped counts; zero for a document without words."""
-    return document_directions(counts, DIMENSIONS, seed)
+    return document_directions(counts, DIMENSIONS, seed, factors)
 
 
 def unseen_likelihood(engine: Engine, ground: Ground, stage: Stage) -> float:
@@ -275,8 +275,8 @@ def grown_tree(
         species = replace(species, steps=ANNEALING)
         proposer = Annealed(*annealing, number, most, fewest=fewest)
     else:
-        workers = species.engine.threads.map
-        proposer = Guided(vectors, species.rng, number, most, fewest=fewest, workers=workers)
+        engine = species.engine
+        proposer = Guided(engine.to_device(vectors), species.rng, number, most, fewest=fewest, halves=engine.halves)
     rules = Rules(number, headings=estimator.headings)
     if whole or annealing is not None:
         rules = Rules(number, negligible=0.0)
@@ -295,6 +295,13 @@ def said(growth: Growth, wanted: int | None, name: str) -> None:
             UserWarning,
             stacklevel=5,
         )
+
+
+def forget(estimator: BaseEstimator, *names: str) -> None:
+    """Take away what a fit before has learned."""
+    for name in names:
+        if name in vars(estimator):
+            delattr(estimator, name)
 
 
 def check_common(estimator: BaseEstimator) -> None:

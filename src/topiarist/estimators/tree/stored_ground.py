@@ -10,23 +10,35 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import vstack
+from threadpoolctl import threadpool_limits
 
 from topiarist.arrays import Array, Csr, Dtype, Floats, Ints
 from topiarist.counts.column_map import without_columns
 from topiarist.counts.weighting import effective_length_weights, scale_rows, shortened
 from topiarist.errors import ResourceError
-from topiarist.estimators.common.stored_counts import CountsFile
-from topiarist.estimators.tree.preparation import DIMENSIONS, TILE_COLUMNS, Ground, document_vectors, parted
+from topiarist.estimators.common import options
+from topiarist.estimators.common.stored_counts import CountsFile, Documents, as_store
+from topiarist.estimators.tree.chosen_words import ignored_columns
+from topiarist.estimators.tree.growth_sample import drawn_of_all, growing_store
+from topiarist.estimators.tree.preparation import (
+    DIMENSIONS,
+    TILE_COLUMNS,
+    Ground,
+    check_filled,
+    document_vectors,
+    parted,
+)
 from topiarist.hierarchy.growth.loop import Growth
 from topiarist.hierarchy.growth.stored_documents import MOST_DRAWN, StoredDocuments, drawn_documents
 from topiarist.models import cam
+from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
 from topiarist.scale.block_folder import BlockEntry, write_block
 from topiarist.scale.blocks import BlockFile, BlockStore
@@ -114,11 +126,76 @@ def _word_totals(counts: Csr) -> Floats:
 @contextmanager
 def scratch_folder(store: BlockStore, executor: Executor | None, *names: str) -> Iterator[Path]:
     """A folder that all who compute see, with these folders in it; gone at the end."""
-    parent = getattr(executor, "scratch", None) or store.folder
-    with TemporaryDirectory(dir=parent, prefix="scratch-", ignore_cleanup_errors=True) as folder:
+    with TemporaryDirectory(dir=_scratch(store, executor), prefix="scratch-", ignore_cleanup_errors=True) as folder:
         for name in names:
             Path(folder, name).mkdir()
         yield Path(folder)
+
+
+def _scratch(store: BlockStore, executor: Executor | None) -> str:
+    """Where files lie that are needed on the way: all who compute see it."""
+    return str(getattr(executor, "scratch", None) or store.folder)
+
+
+class Prepared(NamedTuple):
+    """What a tree grows from."""
+
+    ground: Ground
+    drawn: tuple[Array, ...]  # documents of each block of the whole store that it draws
+    sampled: bool  # whether it is a part of all documents
+
+
+@dataclass(frozen=True)
+class Site:
+    """A store where a tree is to grow, and what decides how its blocks are prepared."""
+
+    estimator: Any
+    engine: Engine
+    store: BlockStore
+    dtype: Dtype
+    most: int  # leaves that there is room for
+    rng: np.random.Generator
+    seed: int
+    ignored: Ints
+
+    @contextmanager
+    def prepared(self, length: float | None) -> Iterator[Prepared]:
+        """Tokens parted and weighed, of all documents or of so many as a tree grows from."""
+        store, executor = self.store, self.estimator.executor
+        with (
+            scratch_folder(store, executor, *PARTED) as folder,
+            growing_store(store, self.seed, folder) as (smaller, chosen),
+        ):
+            fraction = self.estimator.heldout_fraction
+            how = PartBlock(str(folder), length, fraction, self.seed, self.dtype.name, self.ignored)
+            ground, everyone = prepared(self.engine, smaller, how, executor)
+            everyone = replace(everyone, scratch=_scratch(store, executor))
+            drawn = everyone.drawn
+            if chosen is not None:
+                drawn = drawn_of_all(store, chosen, drawn, everyone.sizes)
+            yield Prepared(replace(ground, stored=everyone), drawn, chosen is not None)
+
+    @contextmanager
+    def weighed(self, length: float | None, drawn: tuple[Array, ...]) -> Iterator[Weighed]:
+        """All tokens of all documents."""
+        with scratch_folder(self.store, self.estimator.executor, WEIGHED) as folder:
+            how = WeighBlock(str(folder), length, self.dtype.name, self.ignored)
+            yield weighed(self.engine, self.store, how, drawn, self.estimator.executor)
+
+
+@contextmanager
+def site(estimator: Any, X: Documents) -> Iterator[Site]:
+    """The place where an estimator fits a store; what has no room there is refused before anything is read."""
+    with as_store(estimator, X) as store, options.running(estimator) as engine:
+        name = estimator._number
+        check_filled(estimator.tree, getattr(estimator, name), name, store.n_filled, len(store))
+        dtype = options.precision(estimator.dtype, store.nnz, store.largest, TILE_COLUMNS)
+        most = room_for_leaves(estimator, store, dtype)
+        prepare_kernels(dtype, "paths", device=estimator.device)
+        rng = options.generator(estimator.random_state)
+        seed, ignored = int(rng.integers(2**31)), ignored_columns(estimator)
+        with threadpool_limits(limits=1, user_api="blas"):
+            yield Site(estimator, engine, store, dtype, most, rng, seed, ignored)
 
 
 def prepared(
@@ -138,7 +215,7 @@ def prepared(
     pairs = zip(*(_files(folder, written, name, store, how.dtype) for name in (TRAINING, HELDOUT)), strict=True)
     everyone = StoredDocuments(
         tuple(cam.Block(*pair) for pair in pairs), tuple(sizes), drawn,  # handles of shards
-        written.tokens(TRAINING), written.tokens(HELDOUT), how.dtype,
+        written.tokens(TRAINING), written.tokens(HELDOUT), how.dtype, _scratch(store, executor),
     )  # fmt: skip
     shard = engine.shard(learned, how.dtype, TILE_COLUMNS)
     return Ground(shard, None, None, learned, totals / totals.sum(), vectors, stored=everyone), everyone
@@ -163,7 +240,7 @@ def weighed(
     own: Csr = vstack([file.counts()[some] for file, some in zip(files, drawn, strict=True)], format="csr")
     everyone = StoredDocuments(
         tuple(cam.Block(file) for file in files), tuple(file.shape[0] for file in files), drawn,  # type: ignore[arg-type]
-        written.tokens(WEIGHED), 0.0, how.dtype,
+        written.tokens(WEIGHED), 0.0, how.dtype, _scratch(store, executor),
     )  # fmt: skip
     return Weighed(cam.Block(engine.shard(own, how.dtype, TILE_COLUMNS)), written.words, everyone)
 
@@ -181,10 +258,13 @@ def room_for_leaves(estimator: Any, store: BlockStore, dtype: Dtype) -> int:
 
     A number of leaves that somebody has asked for is refused if there is no room for it.
     """
-    memory, most = getattr(estimator.executor, "memory", None), int(estimator.max_clusters)
+    memory, most = getattr(estimator.executor, "memory", None), int(_most(estimator))
     if memory is None:
         return most
-    asked = len(estimator.tree.leaves) if estimator.tree is not None else estimator.n_clusters
+    asked = getattr(estimator, estimator._number)
+    if estimator.tree is not None:
+        every = getattr(estimator, "class_nodes", "leaves") == "all"
+        asked = len(estimator.tree) if every else len(estimator.tree.leaves)
     fits = max(most, asked or 1)
     while fits > 1 and growth_bytes(store, fits, dtype) > memory:
         fits = fits * 15 // 16
@@ -198,9 +278,13 @@ def room_for_leaves(estimator: Any, store: BlockStore, dtype: Dtype) -> int:
     return min(fits, most)
 
 
+def _most(estimator: Any) -> int:
+    return getattr(estimator, estimator._number.replace("n_", "max_"))  # type: ignore[no-any-return]
+
+
 def say_where_memory_ended_it(estimator: Any, grown: Growth, most: int) -> None:
     """A warning where more leaves would have come, had there been room."""
-    if grown.reason == "reached" and estimator.n_clusters is None and most < estimator.max_clusters:
+    if grown.reason == "reached" and getattr(estimator, estimator._number) is None and most < _most(estimator):
         warnings.warn(
             f"growth ended at {grown.chosen:,} leaves, because memory={estimator.executor.memory / 1e6:,.0f} MB holds "
             f"no more than {most:,}: more memory may give more leaves.",

@@ -18,6 +18,8 @@ Floor plan:
                       space.
     stored_documents  Documents that are files: all of them fit and judge a tree; those that are drawn, and in memory,
                       propose its splits.
+    stored_rows       P(class | document) of documents that are files, while a tree grows: rows in files, and what
+                      became of classes since.
     twigs             Twigs: what grew below the first branches of a tree, kept as it grew while headings are built over
                       the branches.
 """

@@ -26,6 +26,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from topiarist.arrays import Array
 from topiarist.hierarchy.growth.loop import Proposal, Stage, Trial
 from topiarist.hierarchy.growth.parts import Parts, Split
+from topiarist.models.engine import tables
 
 HPLSA_GRID = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
 JUST_ABOVE = 1.01
@@ -126,7 +127,7 @@ class Annealed:
         if not trial.pairs:
             return np.zeros(0)
         first, second = map(list, zip(*trial.pairs, strict=True))
-        rows, sizes = trial.after.parts.class_given_doc, trial.after.parts.sizes()
+        rows, sizes = tables.at_home(trial.after.parts.class_given_doc), trial.after.parts.sizes()
         count = np.maximum(self.doc_weights @ rows, 1e-300)
         divergence = np.array([
             self.doc_weights @ np.abs(rows[:, one] / count[one] - rows[:, other] / count[other]) / 2

@@ -13,7 +13,7 @@ A tree of hundreds of leaves gets its headings over its first branches (``twigs`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,8 +36,9 @@ from topiarist.hierarchy.growth.merges import (
 from topiarist.hierarchy.growth.parts import Parts
 from topiarist.hierarchy.growth.twigs import below, first_branches, hung
 from topiarist.hierarchy.tree import Tree
-from topiarist.models.engine.host import FEW_CLASSES, least_held
+from topiarist.models.engine import tables
 
+WORDS = 1 << 12  # that are looked at together
 SHARED_WORDS = 2  # telling words that make a heading
 TELLING = 2.0  # times as many documents as elsewhere have a telling word
 SEEN = 0.05  # share of a child's documents that have a word which is to tell something of it
@@ -57,7 +58,8 @@ class Headings:
 
 def arranged(word_given_leaf: Any, weights: Any, *, share: float = OPENED, most: int = MOST) -> Headings:
     """The multiway tree over leaves, from the root down: each node's leaves are merged anew, divided, exchanged."""
-    words, weights = np.asarray(word_given_leaf, np.float64), np.asarray(weights, np.float64)
+    table, weights = tables.doubles(word_given_leaf), np.asarray(weights, np.float64)
+    words = tables.at_home(table)
     parents, leaf_nodes = list[int](), [0] * len(words)
     waiting = [(list(range(len(words))), -1)]
     while waiting:
@@ -67,7 +69,7 @@ def arranged(word_given_leaf: Any, weights: Any, *, share: float = OPENED, most:
         if len(leaves) == 1:
             leaf_nodes[leaves[0]] = node
             continue
-        own = told_apart(words[leaves], weights[leaves])
+        own = tables.beside(table, told_apart(words[leaves], weights[leaves]))
         groups = groups_of(merged(own, weights[leaves]), share=share, most=most)
         groups = exchanged(own, weights[leaves], groups)
         waiting += [([leaves[one] for one in group], node) for group in reversed(groups)]
@@ -82,7 +84,8 @@ def shared_words(presence: Any, sizes: Any, tree: Tree, leaf_nodes: Sequence[int
     if a share of at least 0.05 of its documents have it, twice the share of the documents outside the node; and for
     the node if it is in children with two thirds of its documents, and in more than one.
     """
-    have, documents = _under(tree, leaf_nodes, np.asarray(presence, np.float64), np.asarray(sizes, np.float64))
+    have, documents = _under(tree, leaf_nodes, tables.doubles(presence), np.asarray(sizes, np.float64))
+    have = tables.at_home(have)
     found = [0] * len(tree)
     for node in range(len(tree)):
         below = list(tree.children(node))
@@ -134,9 +137,11 @@ def built_over_branches(tree: Tree, class_nodes: Sequence[int], counts: Any, pre
     branches = first_branches(tree)
     if len(branches) == len(class_nodes):
         return built(counts, presence, sizes)
-    upper = arranged(*smoothed(np.stack([counts[below(tree, branch, class_nodes)].sum(axis=0) for branch in branches])))
+    spoken = tables.row_sums(counts, [below(tree, branch, class_nodes) for branch in branches])
+    upper = arranged(*smoothed(spoken))
     words, weights = smoothed(counts)
-    whole, nodes = hung(upper.tree, upper.leaf_nodes, tree, branches, class_nodes, words * weights[:, None])
+    joint = tables.at_home(tables.scaled(words, weights))
+    whole, nodes = hung(upper.tree, upper.leaf_nodes, tree, branches, class_nodes, joint)
     return _named(Headings(whole, nodes, gains(whole, nodes, words, weights)), presence, sizes)
 
 
@@ -145,32 +150,18 @@ def _named(headings: Headings, presence: Any, sizes: Any) -> Headings:
     return dissolved(headings, shared_words(presence, sizes, headings.tree, headings.leaf_nodes))
 
 
-def headed(parts: Parts, rows: Any) -> Parts:
+def headed(parts: Parts, class_tables: Callable[[Parts], tuple[Any, Any]]) -> Parts:
     """Grown parameters with headings built over their leaves, as a start for EM; a few leaves need none.
 
-    ``rows`` are the documents' (weighted) tokens in compressed rows: ``indptr``, ``indices`` and ``data``. Where they
-    are a sample, each counts for as many as it stands for.
+    ``class_tables`` as ``Engine`` has them. Where documents are a sample, each counts for as many as it stands for.
     """
     if parts.n_classes <= FEWEST:
         return parts
-    counts, presence = class_words(parts.class_given_doc, rows, parts.word_given_node.shape[1])
+    counts, presence = class_tables(parts)
     if parts.each != 1.0:
         counts, presence = counts * parts.each, presence * parts.each
     headings = built_over_branches(parts.tree, parts.class_nodes, counts, presence, parts.sizes())
     return with_headings(parts, headings, counts)
-
-
-def class_words(class_given_doc: Any, rows: Any, n_words: int) -> tuple[Array, Array]:
-    """The tokens of each word in each class, and the documents of each class that have it, both expected."""
-    shape = (len(class_given_doc), n_words)
-    tokens = csr_array((rows.data, rows.indices, rows.indptr), shape=shape)
-    presence = csr_array((np.sign(rows.data), rows.indices, rows.indptr), shape=shape)
-    shares: Any = np.ascontiguousarray(class_given_doc)
-    many = shares.shape[1] > FEW_CLASSES
-    if many:  # only those that hold something of a document, see ``Engine.class_words``
-        shares = csr_array(np.where(shares >= least_held(shares), shares, 0))
-    sums = [csr_array(one.T) @ shares for one in (tokens, presence)]
-    return tuple(np.ascontiguousarray((one.toarray() if many else one).T) for one in sums)  # type: ignore[return-value]
 
 
 def with_headings(parts: Parts, headings: Headings, counts: Any) -> Parts:
@@ -181,11 +172,10 @@ def with_headings(parts: Parts, headings: Headings, counts: Any) -> Parts:
     """
     tree, nodes = headings.tree, headings.leaf_nodes
     words, weights = smoothed(counts)
-    spoken, total = _under(tree, nodes, words * weights[:, None], weights)
-    word_given_node = spoken / np.maximum(total, 1e-300)[:, None]
-    word_given_node = np.maximum(word_given_node, POSSIBLE)
-    word_given_node /= word_given_node.sum(axis=1, keepdims=True)
-    word_given_node[tree.root] = parts.word_given_node[parts.tree.root]
+    spoken, total = _under(tree, nodes, tables.scaled(words, weights), weights)
+    spoken = tables.parted(spoken, np.maximum(total, 1e-300))
+    word_given_node = tables.possible(spoken, POSSIBLE, parts.word_given_node.dtype)
+    own = tables.rows(parts.word_given_node, [parts.tree.root])
     mask = tree.path_mask(nodes)
     mix = np.zeros(mask.shape)
     for row, leaf in enumerate(nodes):
@@ -196,9 +186,8 @@ def with_headings(parts: Parts, headings: Headings, counts: Any) -> Parts:
         mix[row, between] = (1.0 - root) * taken / max(len(between), 1)
         mix[row, tree.root] += root
         mix[row, leaf] += (1.0 - root) * (1.0 - taken)
-    dtype = parts.word_given_node.dtype
     return replace(
-        parts, tree=tree, class_nodes=nodes, word_given_node=np.ascontiguousarray(word_given_node.astype(dtype)),
+        parts, tree=tree, class_nodes=nodes, word_given_node=tables.with_row(word_given_node, tree.root, own),
         node_given_class=(mix / mix.sum(axis=1, keepdims=True)).astype(parts.node_given_class.dtype),
     )  # fmt: skip
 
@@ -211,8 +200,7 @@ def gains(tree: Tree, class_nodes: Sequence[int], word_given_class: Any, weights
     """
     weights = np.asarray(weights, np.float64)
     weights = weights / max(weights.sum(), 1e-300)
-    joint, total = _under(tree, class_nodes, np.asarray(word_given_class, np.float64) * weights[:, None], weights)
-    entropy = weighted_entropy(joint, total)
+    entropy, total = _entropies(tree, class_nodes, word_given_class, weights)
     found = [0.0] * len(tree)
     for node in range(len(tree)):
         below = list(tree.children(node))
@@ -222,7 +210,21 @@ def gains(tree: Tree, class_nodes: Sequence[int], word_given_class: Any, weights
     return tuple(found)
 
 
-def _under(tree: Tree, leaf_nodes: Sequence[int], rows: Array, sizes: Array) -> tuple[Array, Array]:
+def _entropies(tree: Tree, class_nodes: Sequence[int], words: Any, weights: Array) -> tuple[Array, Array]:
+    """The weighted entropy of the words under each node, and its weight."""
+    if not isinstance(words, np.ndarray):  # a table of a device
+        joint, total = _under(tree, class_nodes, tables.scaled(tables.doubles(words), weights), weights)
+        return weighted_entropy(joint, total), total
+    under = csr_array(tree.path_mask(class_nodes).T.astype(np.float64))
+    total = under @ weights
+    entropy = weighted_entropy(np.zeros((len(tree), 0)), total)
+    for start in range(0, words.shape[1], WORDS):  # nodes × words are never whole in memory
+        joint = under @ (words[:, start : start + WORDS].astype(np.float64) * weights[:, None])
+        entropy += weighted_entropy(joint, np.zeros(len(tree)))
+    return entropy, total
+
+
+def _under(tree: Tree, leaf_nodes: Sequence[int], rows: Any, sizes: Array) -> tuple[Any, Array]:
     """Sums over the leaves under each node."""
-    mask = tree.path_mask(leaf_nodes).astype(np.float64)
-    return mask.T @ rows, mask.T @ sizes
+    mask = tree.path_mask(leaf_nodes)
+    return tables.under(mask, rows), mask.astype(np.float64).T @ sizes

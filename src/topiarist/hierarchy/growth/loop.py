@@ -29,6 +29,7 @@ from topiarist.hierarchy.growth.parts import (
     join,
     without_empty,
 )
+from topiarist.models.engine import tables
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,9 @@ class Species(Protocol):
 
     def seedling(self) -> Parts:
         """A tree of one node."""
+
+    def class_tables(self, parts: Parts) -> tuple[Any, Any]:
+        """See ``Engine.class_tables``: of its documents, by their shares in classes."""
 
     def divided(self, parts: Parts, splits: tuple[Split, ...]) -> Parts:
         """Start parameters for the halves."""
@@ -249,7 +253,7 @@ def grow(
             if watch is not None:
                 watch(record)
             if journal is not None:
-                journal.note(partial(Checkpoint, stage, record, proposer.memory(), species.rng.bit_generator.state))
+                journal.note(partial(_standing, stage, record, proposer.memory(), species.rng.bit_generator.state))
             interrupted = stage.stopped == "interrupted"
     except KeyboardInterrupt:
         interrupted = True
@@ -262,6 +266,16 @@ def grow(
             done = _finished(species, chosen, rules)
     reason = "interrupted" if done.stopped == "interrupted" else proposer.reason
     return Growth(done, record, place, reason)
+
+
+def _standing(stage: Stage, record: Record, memory: Mapping[str, Any], chance: Mapping[str, Any]) -> Checkpoint:
+    """A checkpoint, whose tables are home from wherever they are computed with."""
+    kept = tuple((place, _at_home(other)) for place, other in record.candidates)
+    return Checkpoint(_at_home(stage), replace(record, candidates=kept), memory, chance)
+
+
+def _at_home(stage: Stage) -> Stage:
+    return replace(stage, parts=stage.parts.moved(tables.at_home))
 
 
 def _begun_or_resumed(
@@ -306,7 +320,7 @@ def _finished(species: Species, chosen: Stage, rules: Rules) -> Stage:
     """The chosen tree under headings, or without nodes that say nothing; fitted patiently, in a readable order."""
     parts = without_empty(chosen.parts, rules.emptiest)
     if rules.headings:
-        parts = headed(parts, species.block.training.rows)
+        parts = headed(parts, species.class_tables)
     elif rules.negligible > 0:
         parts = collapse_upside_down(collapse_negligible(parts, rules.negligible), species.collection)
     done = species.fitted(parts, chosen.inverse_temperature, last=True)

@@ -15,6 +15,7 @@ import numpy as np
 from topiarist.arrays import Array
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
+from topiarist.models.engine import tables
 
 PSEUDO_TOKENS = 50.0  # of the collection's words in every leaf: rare words of small leaves say little
 OPENED = 0.6  # a merge that costs at least this share of the node above it has no node of its own
@@ -36,23 +37,23 @@ class Merges:
 
 def smoothed(counts: Any, pseudo_tokens: float = PSEUDO_TOKENS) -> tuple[Array, Array]:
     """P(w) of each leaf with some tokens of the collection, and each leaf's share of the tokens."""
-    counts = np.asarray(counts, np.float64)
-    total = counts.sum(axis=0)
+    counts = counts if hasattr(counts, "memory") else np.asarray(counts, np.float64)
+    total = tables.column_totals(counts)
     if counts.ndim != 2 or not total.sum() > 0:
         raise InputError(f"expected counts of leaves × words with tokens in them, got the shape {counts.shape}")
-    tokens = counts.sum(axis=1)
-    words = (counts + pseudo_tokens * total / total.sum()) / (tokens + pseudo_tokens)[:, None]
+    tokens = tables.row_totals(counts)
+    words = tables.blended(counts, pseudo_tokens * total / total.sum(), tokens + pseudo_tokens)
     return words, tokens / tokens.sum()
 
 
 def merged(word_given_leaf: Any, weights: Any) -> Merges:
     """Merge leaves, always the two whose union loses least information about words; of equal pairs the first."""
-    words, weights = np.asarray(word_given_leaf, np.float64), np.asarray(weights, np.float64)
-    n_leaves = len(words)
-    clusters = np.zeros((max(2 * n_leaves - 1, 0), words.shape[1]))
-    clusters[:n_leaves] = words * weights[:, None]  # P(w, cluster)
-    size = np.concatenate([weights, np.zeros(max(n_leaves - 1, 0))])
-    entropy = np.concatenate([weighted_entropy(clusters[:n_leaves], weights), np.zeros(max(n_leaves - 1, 0))])
+    words, weights = tables.doubles(word_given_leaf), np.asarray(weights, np.float64)
+    n_leaves, later = len(words), np.zeros(max(len(words) - 1, 0))
+    leaves = tables.scaled(words, weights)
+    clusters = tables.stacked(leaves, np.zeros((len(later), words.shape[1])))  # P(w, cluster)
+    size = np.concatenate([weights, later])
+    entropy = np.concatenate([weighted_entropy(leaves, weights), later])
     cost = np.full((len(size), len(size)), np.inf)
     live, pairs, costs = np.zeros(len(size), bool), list[tuple[int, int]](), list[float]()
     for new in range(len(size)):
@@ -60,14 +61,14 @@ def merged(word_given_leaf: Any, weights: Any) -> Merges:
             first, second = divmod(int(cost.argmin()), len(size))
             pairs.append((second, first))
             costs.append(float(cost[first, second]))
-            clusters[new] = clusters[first] + clusters[second]
+            tables.unite(clusters, new, [first, second])
             size[new] = size[first] + size[second]
-            entropy[new] = weighted_entropy(clusters[new : new + 1], size[new : new + 1])[0]
+            entropy[new] = weighted_entropy(tables.rows(clusters, [new]), size[new : new + 1])[0]
             for gone in (first, second):
                 cost[gone, :] = cost[:, gone] = np.inf
                 live[gone] = False
         others = np.flatnonzero(live)
-        union = weighted_entropy(clusters[others] + clusters[new], size[others] + size[new])
+        union = _of_size(size[others] + size[new]) - tables.union_information(clusters, new, others)
         cost[new, others] = np.maximum(union - entropy[others] - entropy[new], 0.0)
         live[new] = True
     return Merges(tuple(pairs), tuple(costs))
@@ -129,44 +130,54 @@ def multiway(merges: Merges, *, share: float = OPENED, fewest: int = FEWEST, mos
     return Tree(tuple(number[parents[cluster]] for cluster in kept))
 
 
-def exchanged(words: Array, weights: Array, groups: Sequence[Sequence[int]]) -> list[list[int]]:
+def exchanged(words: Any, weights: Array, groups: Sequence[Sequence[int]]) -> list[list[int]]:
     """The groups after leaves have gone over, one by one, to where less information about words is lost.
 
     Merging two by two cannot take back a first step that was wrong; this can. No group loses its last leaf.
     """
-    place = np.zeros(len(words), np.int64)
+    n_leaves, numbers = len(words), np.arange(len(groups))
+    place = np.zeros(n_leaves, np.int64)
     for number, group in enumerate(groups):
         place[list(group)] = number
-    joint = words * weights[:, None]
-    total, size = np.zeros((len(groups), words.shape[1])), np.zeros(len(groups))
-    np.add.at(total, place, joint)
+    joint = tables.stacked(tables.scaled(words, weights), np.zeros((len(groups), words.shape[1])))  # leaves, groups
+    for number in range(len(groups)):
+        tables.unite(joint, n_leaves + number, np.flatnonzero(place == number))
+    size = np.zeros(len(groups))
     np.add.at(size, place, weights)
+    told = tables.information(tables.rows(joint, n_leaves + numbers))
     for _ in range(ROUNDS):
         moved = False
-        for leaf in range(len(words)):
+        for leaf in range(n_leaves):
             home = place[leaf]
             if np.count_nonzero(place == home) < 2:
                 continue
-            with_leaf, without = total + joint[leaf], total.copy()
-            with_leaf[home], without[home] = total[home], np.maximum(total[home] - joint[leaf], 0.0)
-            sizes = size - weights[leaf] * (np.arange(len(groups)) == home)
-            cost = weighted_entropy(with_leaf, sizes + weights[leaf]) - weighted_entropy(without, sizes)
+            left = tables.difference_information(joint, n_leaves + home, leaf)
+            with_leaf = np.where(numbers == home, told, tables.union_information(joint, leaf, n_leaves + numbers))
+            without = np.where(numbers == home, left, told)
+            sizes = size - weights[leaf] * (numbers == home)
+            cost = _of_size(sizes + weights[leaf]) - with_leaf - (_of_size(sizes) - without)
             best = int(cost.argmin())
             if cost[best] < cost[home] - LEAST_GAIN:
-                total[best], total[home], size = with_leaf[best], without[home], sizes
+                size = sizes
                 size[best] += weights[leaf]
                 place[leaf], moved = best, True
+                told[best], told[home] = with_leaf[best], left
+                for changed in (home, best):
+                    tables.unite(joint, n_leaves + changed, np.flatnonzero(place == changed))
         if not moved:
             break
-    return sorted(np.flatnonzero(place == number).tolist() for number in range(len(groups)))
+    return sorted(np.flatnonzero(place == number).tolist() for number in numbers)
 
 
-def weighted_entropy(joint: Array, total: Array) -> Array:
+def weighted_entropy(joint: Any, total: Array) -> Array:
     """Σ_w −P(w, c) log P(w|c) of each cluster."""
-    logs = np.log(np.where(joint > 0, joint, 1.0))
-    rest = np.where(total > 0, total * np.log(np.where(total > 0, total, 1.0)), 0.0)
-    entropy: Array = rest - np.einsum("cw,cw->c", joint, logs)
+    entropy: Array = _of_size(total) - tables.information(joint)
     return entropy
+
+
+def _of_size(total: Array) -> Array:
+    """Σ_w P(w, c) log P(c): what the size of a cluster adds to its entropy."""
+    return np.where(total > 0, total * np.log(np.where(total > 0, total, 1.0)), 0.0)
 
 
 def told_apart(words: Array, weights: Array) -> Array:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.hierarchy.growth.guided import two_means
 from topiarist.hierarchy.growth.parts import CERTAIN, Parts
 from topiarist.hierarchy.tree import Tree
+from topiarist.models.halves import two_means
 
 
 def placed(

@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.models import cam
+from topiarist.hierarchy.growth.parts import Parts
+from topiarist.hierarchy.growth.stored_rows import HandOn, StoredRows
+from topiarist.models import cam, hplsa
 from topiarist.scale.executors import Executor
-from topiarist.store.array_files import NewRows
+from topiarist.store.array_files import EvenRows, NewRows, RowFile, Scratch
 
 MOST_DRAWN = 1 << 15  # documents: a tree of 512 leaves has 64 for each of them to propose a split
 
@@ -44,16 +46,26 @@ class Judgement(NamedTuple):
 class Judge:
     """The judgement of one block, as a function that may travel."""
 
-    model: cam.Cam
-    shared: cam.Params
+    model: cam.Cam | hplsa.Hplsa
+    shared: Any
     inverse_temperature: float
     tokens: float  # held out, of all documents
 
-    def __call__(self, block: cam.Block, own: tuple[Array, Any]) -> tuple[float, Array]:
+    def __call__(self, block: Any, own: tuple[Array, Any]) -> tuple[float, Array]:
         """What it adds to the log-likelihood per held-out token; for each drawn document its row, and its own part."""
-        rows, likelihoods = self.model.judged(self.shared, block, self.inverse_temperature)
-        drawn, likelihoods = own[0], likelihoods / self.tokens
+        drawn, local = own
+        rows, likelihoods = self.model.judged(self.shared, block, local, self.inverse_temperature)
+        likelihoods = likelihoods / self.tokens
         return float(likelihoods.sum()), np.column_stack([rows[drawn].astype(np.float64), likelihoods[drawn]])
+
+
+@dataclass(frozen=True)
+class WordTotals:
+    """How often each word occurs in a block, likewise."""
+
+    def __call__(self, block: Any, _: None) -> tuple[Array, None]:
+        """The sums, and no rows."""
+        return block.word_totals(), None
 
 
 @dataclass(frozen=True)
@@ -66,6 +78,7 @@ class StoredDocuments:
     tokens: float  # to learn from, weighted
     heldout_tokens: float
     dtype: str
+    scratch: str  # a folder that all who compute see: rows are kept in it
 
     @property
     def each(self) -> float:
@@ -76,9 +89,34 @@ class StoredDocuments:
         """Rows that nobody keeps; how much memory they take while a block is computed is known by them."""
         return tuple(NewRows(size, n_classes, self.dtype) for size in self.sizes)
 
-    def judged(self, model: cam.Cam, shared: cam.Params, inverse_temperature: float, executor: Executor) -> Judgement:
+    def rows(self, parts: Parts, executor: Executor) -> tuple[RowFile, ...]:
+        """P(class | document) of all documents in files: of the drawn ones as the parts have it, others' handed on."""
+        before = () if parts.stored is None else parts.stored.files
+        folder = Scratch.beside(before, self.scratch)
+        ends = np.cumsum(list(map(len, self.drawn)))
+        drawn = [folder.saved(rows) for rows in np.split(parts.class_given_doc, ends[:-1])]
+        if self.each == 1.0:
+            return tuple(drawn)
+        if parts.stored is None:  # nobody knows anything of the others yet
+            known = StoredRows.of(tuple(EvenRows(n, parts.n_classes, self.dtype) for n in self.sizes), parts.n_classes)
+        else:
+            files = (folder.saved(one) if isinstance(one, np.ndarray) else one for one in before)
+            known = StoredRows(tuple(files), parts.stored.handed_on)
+        local = list(zip(drawn, self.drawn, known.files, strict=True))
+        return executor.total(HandOn(known.handed_on), [None] * len(local), local)[1]
+
+    def word_totals(self, executor: Executor) -> Array:
+        """How often each word occurs among the tokens to learn from: one pass."""
+        totals: Array = executor.total(
+            WordTotals(), [block.training for block in self.blocks], [None] * len(self.blocks)
+        )[0]
+        return totals
+
+    def judged(
+        self, model: Any, shared: Any, rows: tuple[Any, ...], inverse_temperature: float, executor: Executor
+    ) -> Judgement:
         """One pass over all documents."""
-        local = list(zip(self.drawn, self.new_rows(shared.n_components), strict=True))
+        local = list(zip(self.drawn, rows, strict=True))
         judge = Judge(model, shared, inverse_temperature, self.heldout_tokens or 1.0)
         total, files = executor.total(judge, self.blocks, local)
         told = np.concatenate([file.load() for file in files])

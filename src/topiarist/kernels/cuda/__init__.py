@@ -2,6 +2,8 @@
 
 Floor plan:
 
+    clusters   Joint probabilities of clusters and words: smoothed, added up under the nodes of a tree, and what they
+               tell.
     dense      The verbs that go over whole arrays: elementwise, or sums of which every warp adds its part in a fixed
                order.
     folding    Folding-in: the sweep of one document again and again, until its row stands still. It never leaves the
@@ -11,7 +13,9 @@ Floor plan:
                them.
     paths      Sums along the paths of a tree. All arrays together are small beside a sweep: one thread for a number
                will do.
+    points     Points in groups: their moments, and Lloyd's algorithm for two means of many groups at once.
     segments   Which warp sweeps what: rows cut into segments, in an order that depends on the counts alone.
+    shares     Shares of documents in classes as a tree changes: classes part, are joined, leave; and who is strongest.
     shuffles   How the lanes of a warp add up and hand round what they have, by shuffles: no memory, no waiting.
     simulated  The words of ``shuffles`` for numba's simulator, which has none: said through memory that a block shares.
     sweeps     The sweeps over non-zeros: one warp for a segment of a row, every component in a register.

@@ -17,7 +17,7 @@ from numba import cuda
 
 from topiarist.arrays import Array, ArrayLike, DTypeLike
 from topiarist.kernels.cuda import dense
-from topiarist.kernels.cuda.warp import Gpu, launch
+from topiarist.kernels.cuda.warp import SIMULATED, Gpu, launch
 
 if TYPE_CHECKING:
     from numba.cuda.cudadrv.driver import Stream
@@ -111,7 +111,7 @@ class Memory:
             buffer = self._taken(size)
         place = Place(buffer)
         weakref.finalize(place, self._free[size].append, buffer).atexit = False
-        return DeviceArray(self, place, buffer[:nbytes].view(dtype).reshape(*shape))
+        return DeviceArray(self, place, _seen_as(buffer, shape, dtype))
 
     def put(self, host: ArrayLike, dtype: DTypeLike | None = None, stream: Stream | None = None) -> DeviceArray:
         """A copy of an array of the host."""
@@ -169,6 +169,14 @@ class Memory:
         self.held += size
         self.peak = max(self.peak, self.held)
         return buffer
+
+
+def _seen_as(buffer: Gpu, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """The first bytes of a piece of memory as an array; on a device made at once, which views in turn are not."""
+    if SIMULATED:
+        return buffer[: math.prod(shape) * dtype.itemsize].view(dtype).reshape(*shape)
+    strides = [dtype.itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    return type(buffer)(shape, tuple(strides), dtype, gpu_data=buffer.gpu_data)
 
 
 def rounded(nbytes: int) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from topiarist.kernels import Folding, Kernels, Paths
-from topiarist.kernels.cuda import dense, segments, sweeps
+from topiarist.kernels.cuda import clusters, dense, points, segments, shares, sweeps
 from topiarist.kernels.cuda import folding as iterated
 from topiarist.kernels.cuda import paths as trees
 from topiarist.kernels.cuda.memory import Memory
@@ -20,6 +20,7 @@ from topiarist.kernels.cuda.segments import Segments
 from topiarist.kernels.cuda.sweeps import Shape
 from topiarist.kernels.cuda.warp import LANES, SUM_BLOCKS, THREADS, Gpu, Kernel, launch
 
+INFORMED = 256  # words of a cluster that a warp adds up: logarithms are slow, and clusters few
 PIECE = 2048  # columns, or words, that a warp adds up where rows are long
 ROW_PIECES = 1024  # at most, of a sum over rows
 ROWS = 64  # in such a piece at least
@@ -204,6 +205,86 @@ class Verbs:
         """Σ_k weights[k] log array[d, k] of each row, nothing counting as less than ``least``."""
         sums = self.memory.empty((len(array), max(1, -(-array.shape[1] // PIECE))), np.float64)
         self._launch(dense.row_logs, sums.array.size * LANES, array, weights, PIECE, float(least), sums.array)
+        return sums.numpy().sum(axis=1)
+
+    # ---- what growing needs
+
+    def log_sums(self, indptr: Gpu, data: Gpu, mixture: Gpu, out: Gpu) -> None:
+        """Σ n log mixture of each row."""
+        self._launch(shares.log_sums, out.size * LANES, indptr, data, mixture, out)
+
+    def halve(self, table: Gpu, sources: Gpu, halves: Gpu, places: Gpu, certain: float, out: Gpu) -> None:
+        """Columns that part, see ``shares.halve``."""
+        self._launch(shares.halve, out.size, table, sources, halves, places, float(certain), out)
+
+    def join(self, table: Gpu, ends: Gpu, columns: Gpu, out: Gpu) -> None:
+        """Columns added together."""
+        self._launch(shares.join, out.size, table, ends, columns, out)
+
+    def strongest(self, table: Gpu, out: Gpu) -> None:
+        """The column of the largest number of each row."""
+        self._launch(shares.strongest, len(table) * LANES, table, out)
+
+    def take_rows(self, table: Gpu, numbers: Gpu, out: Gpu) -> None:
+        """``out = table[numbers]``."""
+        self._launch(shares.take_rows, out.size, table, numbers, out)
+
+    def turn(self, table: Gpu, out: Gpu) -> None:
+        """``out = table.T``, as far as ``out`` goes."""
+        self._launch(shares.turn, out.size, table, out)
+
+    def membership(self, groups: Gpu, out: Gpu) -> None:
+        """One in the column of the group that each document is in."""
+        self._launch(shares.membership, out.size, groups, out)
+
+    def moments(self, cloud: Gpu, begins: Gpu, ends: Gpu, groups: Gpu, out: Gpu) -> None:
+        """Σ x xᵀ of each group, a one being the last coordinate; ``groups`` has the first piece of each."""
+        pieces = self.memory.empty((len(begins), out.shape[1]), np.float64)
+        self._launch(points.moments, pieces.array.size, cloud, begins, ends, pieces.array)
+        self._launch(points.add_groups, out.size * LANES, pieces.array, groups, out)
+
+    def side_sums(self, cloud: Gpu, begins: Gpu, ends: Gpu, groups: Gpu, sides: Gpu, out: Gpu) -> None:
+        """The sum and the number of the points of each group that are on the first side."""
+        pieces = self.memory.empty((len(begins), out.shape[1]), np.float64)
+        self._launch(points.side_sums, pieces.array.size, cloud, begins, ends, sides, pieces.array)
+        self._launch(points.add_groups, out.size * LANES, pieces.array, groups, out)
+
+    def part(self, sums: Gpu, totals: Gpu, normals: Gpu, limits: Gpu, gains: Gpu, firsts: Gpu, moved: Gpu) -> None:
+        """The plane between the means of both sides of each group."""
+        self._launch(points.part, limits.size * LANES, sums, totals, normals, limits, gains, firsts, moved)
+
+    def choose_side(self, cloud: Gpu, groups: Gpu, normals: Gpu, limits: Gpu, sides: Gpu, moved: Gpu) -> None:
+        """On which side of its group's plane each point is."""
+        self._launch(points.choose_side, len(cloud) * LANES, cloud, groups, normals, limits, sides, moved)
+
+    def mix(self, cloud: Gpu, factor: Gpu, out: Gpu) -> None:
+        """``out = cloud @ factor``."""
+        self._launch(points.mix, out.size, cloud, factor, out)
+
+    def row_totals(self, table: Gpu) -> Any:
+        """The sum of each row."""
+        sums = self.memory.empty((len(table), max(1, -(-table.shape[1] // PIECE))), np.float64)
+        self._launch(dense.row_sums, sums.array.size * LANES, table, 0.0, PIECE, sums.array)
+        return sums.numpy().sum(axis=1)
+
+    def blend(self, table: Gpu, columns: Gpu, rows: Gpu, out: Gpu) -> None:
+        """``out[c, w] = (table[c, w] + columns[w]) * rows[c]``."""
+        self._launch(clusters.blend, out.size, table, columns, rows, out)
+
+    def raise_to(self, table: Gpu, least: float) -> None:
+        """Nothing less than this, in place."""
+        self._launch(clusters.raise_to, table.size, table, float(least))
+
+    def add_rows(self, table: Gpu, ends: Gpu, rows: Gpu, out: Gpu) -> None:
+        """Sums of groups of rows."""
+        self._launch(clusters.add_rows, out.size, table, ends, rows, out)
+
+    def information(self, table: Gpu, first: Gpu, second: Gpu, sign: float) -> Any:
+        """Σ_w x log x of rows, or of sums or differences of two of them, see ``clusters.information``."""
+        sums = self.memory.empty((len(first), max(1, -(-table.shape[1] // INFORMED))), np.float64)
+        self._launch(
+            clusters.information, sums.array.size * LANES, table, first, second, float(sign), INFORMED, sums.array
+        )
         return sums.numpy().sum(axis=1)
 
     def _total(self, kernel: Kernel, *arguments: object) -> float:

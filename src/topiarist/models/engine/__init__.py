@@ -5,8 +5,12 @@ Floor plan:
     compilation  Which kernels are not compiled yet, and compiling them: some seconds, once on a machine.
     cuda         The engine on a CUDA device: the methods of ``engine.Engine``, on arrays that stay there through a fit.
     cuda_counts  Counts on a device, cut into segments; or parked on the host until they are needed.
+    cuda_growth  What growing a tree needs of a device beside passes: words of groups, halves of groups, leading
+                 factors.
     host         What every model of counts does with the kernels: sweep, normalise, look ahead, piece by piece over
                  threads.
+    tables       Large tables as a tree changes, wherever they are: of NumPy, or of a device, which never sends them
+                 home for it.
 """
 
 from topiarist.kernels import SMALLEST_MIXTURE

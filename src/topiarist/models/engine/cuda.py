@@ -11,8 +11,8 @@ that do not fit into ``device_memory`` bytes (None: what is free) are cut into b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Self, TypeAlias
@@ -25,9 +25,9 @@ from topiarist.kernels.cuda.memory import DeviceArray, Memory, free_memory, new_
 from topiarist.kernels.cuda.verbs import Verbs
 from topiarist.kernels.shard import Shard, Side
 from topiarist.models.em import State
-from topiarist.models.engine import cuda_counts
+from topiarist.models.engine import cuda_counts, cuda_growth
 from topiarist.models.engine.cuda_counts import CudaShard, CudaSide, Swept, array_of, swept_rows, swept_words
-from topiarist.models.engine.host import TINY, Engine, sums_of_logs
+from topiarist.models.engine.host import TINY, Engine
 from topiarist.scale.threads import Threads
 
 Numbers: TypeAlias = Floats | DeviceArray  # of the host, or of the device
@@ -43,6 +43,7 @@ class CudaEngine(Engine):
     verbs: Verbs
     parking: cuda_counts.Parking
     atomic: bool = False
+    followed: list[Any] = field(default_factory=list, compare=False)  # the last paths, and where they are
 
     @classmethod
     def start(cls, threads: Threads, *, atomic: bool = False, device_memory: int | None = None) -> Self:
@@ -98,6 +99,10 @@ class CudaEngine(Engine):
             return [self.shard(counts, dtype, n_components)]
         blocks = (counts[start:stop] for start, stop in pairwise(cuts))
         return [self.parking.parked_shard(self.shard(block, dtype, n_components)) for block in blocks]
+
+    def holds(self, counts: Csr, dtype: DTypeLike, n_classes: int) -> bool:
+        """See ``Engine.holds``: where the device has room for the counts and a few trees."""
+        return len(self._cuts(counts, dtype, cuda_growth.TREES * n_classes)) == 2
 
     def to_device(self, value: Any) -> Any:
         """See ``Engine.to_device``; parked rows stay parked."""
@@ -211,12 +216,14 @@ class CudaEngine(Engine):
         return self.verbs.weighted_logs(data, mixture.array)
 
     def log_likelihoods(self, side: Side, own: Numbers, other: Numbers) -> Any:
-        """See ``Engine.log_likelihoods``; the logarithms are taken on the host."""
+        """See ``Engine.log_likelihoods``."""
         mine, others, swept = self._here(own), self._here(other), self._rows(side)
         mixture = self.memory.empty(swept.data.shape, mine.dtype)
-        _, indices, _, cut = swept.moved(array_of)
+        out = self.memory.empty((side.n_rows,), np.float64)
+        indptr, indices, data, cut = swept.moved(array_of)
         self.verbs.mixtures(cut, indices, mine.array, others.array, mixture.array)
-        return sums_of_logs(side.indptr, side.data, mixture.numpy())
+        self.verbs.log_sums(indptr, data, mixture.array, out.array)
+        return out.numpy()
 
     def fold_in(self, side: Side, own: Numbers, other: Numbers, folding: Folding) -> Any:
         """See ``Engine.fold_in``."""
@@ -244,10 +251,16 @@ class CudaEngine(Engine):
 
     def climb(self, own: Numbers, paths: Paths) -> Any:
         """See ``Engine.climb``."""
-        mine, along = self._here(own), [self._here(part) for part in paths]
+        mine = self._here(own)
         out = self.memory.empty((mine.shape[1], len(paths.ends) - 1), mine.dtype)
-        self.verbs.climb(mine.array, Paths(*(part.array for part in along)), 0, out.array)
+        self.verbs.climb(mine.array, self._along(paths), 0, out.array)
         return self._back(out, own)
+
+    def _along(self, paths: Paths) -> Paths:
+        """Paths as kernels take them; those of the last call are still there."""
+        if not self.followed or self.followed[0] is not paths:
+            self.followed[:] = paths, [self._here(part) for part in paths]
+        return Paths(*(part.array for part in self.followed[1]))
 
     def descend(self, own: Numbers, words: Numbers, counts: Numbers, paths: Paths) -> tuple[Any, Any]:
         """See ``Engine.descend``; what belongs to paths is on the host."""
@@ -261,13 +274,49 @@ class CudaEngine(Engine):
 
     def _handed_down(self, own: Numbers, words: Numbers, counts: Numbers, paths: Paths, out: DeviceArray) -> Any:
         mine, given, counted = map(self._here, (own, words, counts))
-        along = [self._here(part) for part in paths]
         sums = self.memory.empty((len(paths.classes),), np.float64)
-        on_paths = Paths(*(part.array for part in along))
-        self.verbs.descend(mine.array, given.array, counted.array, on_paths, 0, out.array, sums.array)
+        self.verbs.descend(mine.array, given.array, counted.array, self._along(paths), 0, out.array, sums.array)
         total = np.zeros((counts.shape[1], len(own)))
         total[paths.classes, np.repeat(np.arange(len(own)), np.diff(paths.node_ends))] = sums.numpy()
         return total
+
+    # ---- what growing needs
+
+    def group_words(
+        self, shard: Shard | CudaShard, groups: Sequence[Ints], collection: Floats, prior_tokens: float
+    ) -> Any:
+        """See ``Engine.group_words``: on the device."""
+        dtype, n_groups = shard.rows.data.dtype, len(groups)
+        held = cuda_growth.memberships(self.verbs, shard.rows.n_rows, groups, dtype)
+        counts = self._products(self._words(shard, held.shape[1]), held, len(collection), None)
+        out = self.memory.empty((n_groups, len(collection)), dtype)
+        self.verbs.turn(counts.array, out.array)
+        return self.normalise_rows(self.add_outer(out, np.full(n_groups, prior_tokens), collection), 0.0)
+
+    def class_tables(self, shard: Shard | CudaShard, class_given_doc: Numbers) -> tuple[Any, Any]:
+        """See ``Engine.class_tables``: on the device, where the shares are there."""
+        shares, n_words = self._here(class_given_doc), shard.shape[1]
+        words = self._words(shard, shares.shape[1])
+        ones = words._replace(data=self._filled(words.data.shape, words.data.dtype, 1.0))
+        found = []
+        for swept in (words, ones):
+            sums = self._products(swept, shares, n_words, None)
+            out = self.memory.empty((shares.shape[1], n_words), shares.dtype)
+            self.verbs.turn(sums.array, out.array)
+            found.append(self._back(out, class_given_doc))
+        return found[0], found[1]
+
+    def halves(
+        self, points: Numbers, groups: Sequence[Ints], seeds: Sequence[int], fewest: float
+    ) -> list[tuple[float, Any]]:
+        """See ``Engine.halves``."""
+        return cuda_growth.halves(self.verbs, self.threads, self._here(points), groups, seeds, fewest)
+
+    def leading_factors(self, matrix: Csr, number: int, seed: int) -> tuple[Floats, Floats, Floats] | None:
+        """See ``Engine.leading_factors``."""
+        if matrix.shape[0] < matrix.shape[1] or matrix.shape[1] < number + cuda_growth.OVERSAMPLES:
+            return None
+        return cuda_growth.leading_factors(self, matrix, number, seed)
 
     # ---- whole arrays
 

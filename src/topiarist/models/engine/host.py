@@ -9,15 +9,17 @@ on a device; small arrays (weights of paths, priors of classes) are NumPy's in e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from topiarist.arrays import Bools, Csr, DTypeLike, Floats, Ints
 from topiarist.kernels import SMALLEST_MIXTURE, Folding, Held, Kernels, Paths
 from topiarist.kernels.shard import Shard, Side, aligned_empty, uniform_rows
+from topiarist.models.halves import two_means
 from topiarist.scale.executors import Executor, InProcess
 from topiarist.scale.threads import Threads
 
@@ -53,6 +55,10 @@ class Engine:
     def shards(self, counts: Csr, dtype: DTypeLike, n_components: int) -> list[Shard]:
         """The same in as many blocks of documents as are needed: one."""
         return [self.shard(counts, dtype, n_components)]
+
+    def holds(self, counts: Csr, dtype: DTypeLike, n_classes: int) -> bool:
+        """Whether a tree of so many classes can grow from these counts with all of them at hand: always, here."""
+        return True
 
     def to_device(self, value: Any) -> Any:
         """Parameters, where this engine computes: arrays, or what is made of them (see ``em.State``)."""
@@ -194,6 +200,34 @@ class Engine:
         self.threads.map(piece, tiles.pieces(4 * self.threads.n_threads))
         return out
 
+    def group_words(self, shard: Shard, groups: Sequence[Ints], collection: Floats, prior_tokens: float) -> Floats:
+        """P(w) in each of some groups of documents, drawn towards P(w) of the collection by so many tokens."""
+        words = [sum_of_rows(shard.rows, group, len(collection)) + prior_tokens * collection for group in groups]
+        return np.stack([(one / one.sum()).astype(shard.rows.data.dtype) for one in words])
+
+    def class_tables(self, shard: Shard, class_given_doc: Floats) -> tuple[Floats, Floats]:
+        """The tokens of each word in each class, and the documents of each class that have it, both expected."""
+        rows, shape = shard.rows, shard.shape
+        tokens = csr_array((rows.data, rows.indices, rows.indptr), shape=shape)
+        presence = csr_array((np.sign(rows.data), rows.indices, rows.indptr), shape=shape)
+        shares: Any = np.ascontiguousarray(class_given_doc)
+        many = shares.shape[1] > FEW_CLASSES
+        if many:  # only those that hold something of a document, see ``class_words``
+            shares = csr_array(np.where(shares >= least_held(shares), shares, 0))
+        sums = [csr_array(one.T) @ shares for one in (tokens, presence)]
+        counts, having = (np.ascontiguousarray((one.toarray() if many else one).T) for one in sums)
+        return counts, having
+
+    def halves(
+        self, points: Floats, groups: Sequence[Ints], seeds: Sequence[int], fewest: float
+    ) -> list[tuple[float, Any]]:
+        """``two_means`` of each of some groups of points: what the division is worth, and who is on the first side."""
+        return self.threads.map(lambda n: two_means(points[groups[n]], seeds[n], fewest), list(range(len(groups))))
+
+    def leading_factors(self, matrix: Csr, number: int, seed: int) -> tuple[Floats, Floats, Floats] | None:
+        """U, S, Vᵀ of a large matrix, where this engine has a faster way to them than ``counts.lsi``: None here."""
+        return None
+
     def climb(self, own: Floats, paths: Paths) -> Floats:
         """(words, classes): what the nodes on the path of each class say of each word. ``own`` is (nodes, words)."""
         out = aligned_empty((own.shape[1], len(paths.ends) - 1), own.dtype)
@@ -327,6 +361,17 @@ def sums_of_logs(indptr: Any, data: Floats, mixture: Floats) -> Floats:
     return sums
 
 
+def sum_of_rows(rows: Side, documents: Ints, n_words: int) -> Floats:
+    """How often each word occurs in some documents."""
+    starts, ends = rows.indptr[documents].astype(np.int64), rows.indptr[documents + 1].astype(np.int64)
+    lengths = ends - starts
+    places = np.arange(lengths.sum()) + np.repeat(starts - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
+    words: Floats = np.bincount(rows.indices[places], rows.data[places], minlength=n_words).astype(
+        np.float64, copy=False
+    )
+    return words
+
+
 def row_pieces(array: Floats, size: int = 1 << 18) -> list[slice]:
     """Slices of rows of about ``size`` numbers each: they stay in a core's cache from one operation to the next."""
     rows = max(1, size // max(1, array.shape[1]), -(-len(array) // 1024))
@@ -341,9 +386,27 @@ def weighted_total(weights: Floats, rows: Floats) -> Floats:
     return total
 
 
+class Pairs(NamedTuple):
+    """Which classes and nodes a mask (classes, nodes) pairs, by class and by node."""
+
+    ends: Any
+    by_class: tuple[Any, Any]
+    node_ends: Any
+    by_node: tuple[Any, Any]
+
+    @classmethod
+    def of(cls, path_mask: Bools) -> Pairs:
+        """Both orders."""
+        ends, node_ends = (np.append(0, np.cumsum(np.count_nonzero(path_mask, axis=axis))) for axis in (1, 0))
+        (classes, nodes), (other_nodes, other_classes) = np.nonzero(path_mask), np.nonzero(path_mask.T)
+        return cls(ends, (classes, nodes), node_ends, (other_classes, other_nodes))
+
+    def paths(self, weights: Floats, dtype: DTypeLike) -> Paths:
+        """The pairs with their weights."""
+        by_class, by_node = weights[self.by_class].astype(dtype), weights[self.by_node].astype(dtype)
+        return Paths(self.ends, self.by_class[1], by_class, self.node_ends, self.by_node[0], by_node)
+
+
 def paths_of(path_mask: Bools, weights: Floats, dtype: DTypeLike) -> Paths:
     """The pairs of a mask (classes, nodes) with their weights, by class and by node."""
-    nodes, classes = np.nonzero(path_mask)[1], np.nonzero(path_mask.T)[1]
-    ends, node_ends = (np.append(0, np.cumsum(np.count_nonzero(path_mask, axis=axis))) for axis in (1, 0))
-    by_class, by_node = weights[path_mask].astype(dtype), weights.T[path_mask.T].astype(dtype)
-    return Paths(ends, nodes, by_class, node_ends, classes, by_node)
+    return Pairs.of(path_mask).paths(weights, dtype)

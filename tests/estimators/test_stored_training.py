@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from topiarist import HPLC, PLC, Tree
+from tests.work import peak
+from topiarist import HPLC, PLC, HierarchicalMixture, Tree
 from topiarist.errors import InputError, ResourceError
 from topiarist.estimators.category import stored_training
+from topiarist.estimators.category.given_labels import read_labels
 from topiarist.scale import BlockStore, InProcess
 
 TREE = Tree.from_paths([["a", "a0"], ["a", "a1"], ["b", "b0"], ["b", "b1"]])
@@ -16,44 +18,127 @@ COUNTS = sp.csr_matrix(np.random.default_rng(0).poisson(0.2 + (np.arange(60) % 4
 LABELS = np.where(np.arange(240) % 3 == 0, NAMES[GROUPS], "-1")
 
 
+SEVERAL = np.stack([n == GROUPS for n in range(4)], axis=1).astype(int)
+SEVERAL[::5, 0] = 1
+SEVERAL[::7] = 0
+LEARNED = ("word_given_topic_", "topic_given_class_", "class_prior_", "class_tokens_", "history_")
+CASES = {
+    "with unlabelled documents": (lambda **o: HPLC(TREE, **o), LABELS),
+    "all labelled": (lambda **o: HPLC(TREE, **o), NAMES[GROUPS]),
+    "levels by likelihood": (lambda **o: HPLC(TREE, topic_mix="ml", **o), LABELS),
+    "without the unlabelled": (lambda **o: HPLC(TREE, unlabelled_weight=0, **o), LABELS),
+    "several labels": (PLC, SEVERAL),
+    "tempered, single precision": (
+        lambda **o: HierarchicalMixture(TREE, inverse_temperature=0.9, effective_length=None, dtype="float32", **o),
+        LABELS,
+    ),
+    "chosen and calibrated": (lambda **o: PLC(smoothing="cv", unlabelled_weight="cv", calibrate=True, **o), LABELS),
+}
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory):
+    return BlockStore.write(tmp_path_factory.mktemp("blocks") / "one", COUNTS, dtype="float64")
+
+
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     return BlockStore.write(tmp_path_factory.mktemp("blocks") / "s", COUNTS, block_size=50, dtype="float64")
 
 
-@pytest.mark.parametrize("kind", [lambda **o: HPLC(TREE, **o), PLC])
-def test_files_teach_what_counts_in_memory_teach(store, kind):
-    stored, whole = (kind(random_state=0).fit(X, LABELS) for X in (store, COUNTS))
-    np.testing.assert_array_equal(stored.word_given_topic_, whole.word_given_topic_)
-    np.testing.assert_array_equal(stored.predict_proba(store), whole.predict_proba(COUNTS))
-    assert stored.n_features_in_ == 60
+@pytest.mark.parametrize("case", CASES)
+def test_files_teach_what_counts_in_memory_teach(one, store, case):
+    kind, y = CASES[case]
+    whole, same, parted = (kind(random_state=0).fit(X, y) for X in (COUNTS, one, store))
+    for name in LEARNED:
+        np.testing.assert_array_equal(getattr(same, name), getattr(whole, name), err_msg=name)
+        np.testing.assert_allclose(getattr(parted, name), getattr(whole, name), rtol=1e-6, atol=1e-6, err_msg=name)
+    np.testing.assert_array_equal(same.predict_proba(store), whole.predict_proba(COUNTS))
+    for model in (same, parted):
+        assert (model.smoothing_, model.unlabelled_weight_) == (whole.smoothing_, whole.unlabelled_weight_)
+        assert model.sharpness_ == pytest.approx(whole.sharpness_, rel=1e-6)
+        assert (model.n_features_in_, model.n_iter_) == (60, whole.n_iter_)
+    for folder in (one.folder, store.folder):
+        assert not list(folder.glob("scratch-*"))
 
 
-def test_a_matrix_of_several_labels_is_read_from_files_too(store):
-    several = np.stack([n == GROUPS for n in range(4)], axis=1).astype(int)
-    several[::5, 0] = 1
-    stored, whole = (PLC(random_state=0).fit(X, several) for X in (store, COUNTS))
-    np.testing.assert_array_equal(stored.word_given_topic_, whole.word_given_topic_)
+@pytest.mark.parametrize("n_workers", [1, 2, 3])
+def test_any_number_of_workers_learns_the_same(store, n_workers):
+    pytest.importorskip("distributed")
+    from distributed import Client, LocalCluster
+
+    from tests.scale.clusters import QUIET
+    from topiarist.scale import DaskExecutor
+
+    here = HPLC(TREE, random_state=0, max_iter=5).fit(store, LABELS)
+    with LocalCluster(processes=False, n_workers=n_workers, **QUIET) as cluster, Client(cluster) as client:
+        there = HPLC(TREE, random_state=0, max_iter=5, executor=DaskExecutor(client)).fit(store, LABELS)
+        np.testing.assert_array_equal(here.predict_proba(store), there.predict_proba(store))
+    for name in LEARNED:
+        np.testing.assert_array_equal(getattr(here, name), getattr(there, name), err_msg=name)
 
 
-def test_all_labels_teach_and_a_sample_of_the_other_documents(store, monkeypatch):
-    monkeypatch.setattr(stored_training, "MOST_UNLABELLED", 20)
+def test_the_objective_with_unlabelled_documents_never_falls(store):
+    model = HPLC(TREE, random_state=0, tol=0.0).fit(store, LABELS)
+    assert len(model.history_) > 5
+    assert (np.diff(model.history_) >= -1e-9 * abs(model.history_[0])).all()
+
+
+def test_a_sample_chooses_and_all_documents_teach(store, monkeypatch):
+    monkeypatch.setattr(stored_training, "MOST_CHOOSING", 20)
+    monkeypatch.setattr(stored_training, "OF_EACH", 0)
     read = []
     monkeypatch.setattr(
         BlockStore, "rows", lambda self, chosen, real=BlockStore.rows: read.append(chosen) or real(self, chosen)
     )
-    model = HPLC(TREE, random_state=0).fit(store, LABELS)
+    model = HPLC(TREE, random_state=0, smoothing="cv").fit(store, LABELS)
     (chosen,) = read
-    assert len(chosen) == 80 + 20
-    assert set(np.flatnonzero(LABELS != "-1")) <= set(chosen.tolist())
-    same = HPLC(TREE, random_state=0).fit(COUNTS[chosen], LABELS[chosen])
-    np.testing.assert_array_equal(model.word_given_topic_, same.word_given_topic_)
+    assert len(chosen) == 20 + 20
+    assert np.count_nonzero(LABELS[chosen] != "-1") == 20
+    whole = HPLC(TREE, random_state=0, smoothing=model.smoothing_).fit(COUNTS, LABELS)
+    np.testing.assert_allclose(model.word_given_topic_, whole.word_given_topic_, atol=1e-12)
 
 
-def test_what_does_not_fit_is_refused_before_it_is_read(store):
-    with pytest.raises(ResourceError, match="learning from 240 documents takes about"):
+def test_of_each_class_some_are_among_those_that_choose(store, monkeypatch):
+    monkeypatch.setattr(stored_training, "MOST_CHOOSING", 3)
+    monkeypatch.setattr(stored_training, "OF_EACH", 2)
+    counts, labels = stored_training.choosing_sample(store, read_labels(LABELS, len(LABELS)), 0)
+    assert np.bincount(labels.of_row[labels.of_row >= 0], minlength=len(labels.classes)).min() >= 2
+    assert counts.shape[0] < len(LABELS)
+
+
+def test_nothing_is_read_into_memory_but_for_a_sample(store, monkeypatch):
+    monkeypatch.setattr(BlockStore, "rows", None)
+    HPLC(TREE, random_state=0, max_iter=2).fit(store, LABELS)
+
+
+def test_learning_stays_within_its_allowance(tmp_path):
+    rng = np.random.default_rng(0)
+    counts = sp.random(2000, 3000, 0.02, "csr", rng=rng, data_rvs=lambda n: rng.integers(1, 4, n)).astype(np.float32)
+    store = BlockStore.write(tmp_path / "s", counts, block_size=500)
+    y = np.where(np.arange(2000) % 3 == 0, rng.choice(NAMES, 2000), "-1")
+    model = HPLC(TREE, random_state=0, dtype="float32", max_iter=3)
+    labels = read_labels(y, 2000)
+    need = stored_training.training_bytes(store, labels, np.dtype("float32"), len(TREE), chooses=False)
+    model.fit(store, y)  # what is made once is there
+    model.set_params(executor=InProcess(need))
+    used = peak(model.fit, store, y)
+    assert need / 8 < used < need
+    with pytest.raises(ResourceError, match="learning 4 classes from 2,000 documents with 3,000 words takes about"):
+        model.set_params(executor=InProcess(need - 1)).fit(store, y)
+
+
+def test_what_does_not_fit_is_refused_before_it_is_read(store, monkeypatch):
+    monkeypatch.setattr(BlockStore, "blocks", None)
+    with pytest.raises(ResourceError, match="learning 4 classes from 240 documents"):
         PLC(executor=InProcess(memory=10_000)).fit(store, LABELS)
     with pytest.raises(InputError, match="without a label"):
         PLC().fit(store, np.full(240, "-1"))
     with pytest.raises(ValueError, match="inconsistent"):
         PLC().fit(store, LABELS[:7])
+
+
+def test_a_class_without_words_is_told(tmp_path):
+    store = BlockStore.write(tmp_path / "s", np.array([[1.0, 2], [0, 0], [3, 1]]), block_size=2)
+    with pytest.raises(InputError, match="the class 'b' has no document with words"):
+        PLC().fit(store, ["a", "b", "c"])

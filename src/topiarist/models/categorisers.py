@@ -32,9 +32,12 @@ EXACT = 20_000  # words × classes of a model that is small enough to be exact
 
 
 class Block(NamedTuple):
-    """Labelled documents as a table, and unlabelled ones as they are."""
+    """Labelled documents as a table, and unlabelled ones as they are.
 
-    table: Side  # #(j,α), words by classes
+    Where unlabelled ones are in several blocks, the first has the table, and the others None.
+    """
+
+    table: Side | None  # #(j,α), words by classes
     class_count: Floats  # labelled documents of each class
     unlabelled: Shard | None = None
 
@@ -101,17 +104,20 @@ class Hplc:
         paths = self._paths(shared, inverse_temperature)
         topics = self.engine.power(shared.word_given_topic, inverse_temperature)
         prior = float(block.class_count @ np.log(np.maximum(shared.class_prior, TINY)))
-        if block.unlabelled is None:
+        if block.unlabelled is None and block.table is not None:
             topic_count, mix_count, total = handed_down(self.engine, block.table, topics, paths)
             return Stats(topic_count, mix_count, block.class_count, total / inverse_temperature + prior), None
+        assert block.unlabelled is not None  # noqa: S101  a block has one or the other
         words = self.engine.climb(topics, paths)
         free_words = self.engine.power(words, 1.0 / inverse_temperature)
         rows, free = posterior_of_one_class(self.engine, block.unlabelled.rows, free_words, shared.class_prior)
         count = self.engine.word_products(block.unlabelled, rows)
         count *= count.dtype.type(self.unlabelled_weight)
-        cells = np.repeat(np.arange(block.table.n_rows), np.diff(block.table.indptr)), block.table.indices
-        count[cells] += block.table.data
-        total = float(block.table.data.astype(np.float64) @ np.log(np.maximum(words[cells], SMALLEST_MIXTURE)))
+        total = 0.0
+        if block.table is not None:
+            cells = np.repeat(np.arange(block.table.n_rows), np.diff(block.table.indptr)), block.table.indices
+            count[cells] += block.table.data
+            total = float(block.table.data.astype(np.float64) @ np.log(np.maximum(words[cells], SMALLEST_MIXTURE)))
         topic_count, mix_count = self.engine.descend(topics, words, count, paths)
         class_count = block.class_count + self.unlabelled_weight * rows.sum(axis=0, dtype=np.float64)
         objective = total / inverse_temperature + prior + self.unlabelled_weight * free

@@ -24,6 +24,6 @@ Floor plan:
                       thresholds.
     several_labels    Several labels for each document: a linear classifier for each, and how probable a label must be
                       to be given.
-    stored_training   What a categoriser learns from when documents are files: all that have a label, and a sample of
-                      those that have none.
+    stored_training   Classes learned from documents that are files: sums over blocks of what their documents teach, and
+                      passes of EM.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
 
@@ -53,33 +54,59 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEst
         ``y`` has a label for each document, −1 (in a list of texts also "-1" or None) for one without; or it is a 0/1
         matrix with a column for each label, and a document with several labels counts once for each.
 
-        Of a ``BlockStore`` all documents with a label are read into memory, and of those without at most 262,144.
+        A ``BlockStore`` teaches block by block, where the ``executor`` computes; what "cv" and ``calibrate`` ask for is
+        found by 65,536 of its documents with a label, and as many without, in memory.
         """
         self._check_options()
-        counts, labels = self._training(X, y)
+        if isinstance(X, BlockStore):
+            self._fit_stored(X, y)
+            return self
+        counts = self._counts(X, reset=True)
+        labels = read_labels(y, counts.shape[0])
         check_words(counts, labels)
-        dtype = options.working_dtype(self.dtype, counts, len(labels.classes))
-        for kind in {dtype, np.dtype(np.float32)} if self._chooses() else {dtype}:
-            prepare_kernels(kind, "paths", "classes")
-        plan = self._plan(labels, dtype)
-        with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
+        plan = self._plan(labels, options.working_dtype(self.dtype, counts, len(labels.classes)))
+        with self._at_work(plan) as engine:
             plan = self._settled(engine, counts, labels, plan)
-            with fitting(type(self).__name__, plan.rules, show=bool(self.verbose)) as watch:
+            with self._shown(plan) as watch:
                 learned = learn(engine, counts, labels, plan, watch)
-            self.sharpness_, self.floor_ = 1.0, 0.0
-            if self.calibrate:
-                self.sharpness_, self.floor_ = fitted_sharpness(engine, counts, labels, plan)
+            self._calibrate(engine, counts, labels, plan)
         self._keep(labels, plan, learned)
         return self
 
-    def _training(self, X: Documents, y: Matrix) -> tuple[Csr, Labels]:
-        """Counts in memory, and the labels of their documents."""
-        if not isinstance(X, BlockStore):
-            counts = self._counts(X, reset=True)
-            return counts, read_labels(y, counts.shape[0])
-        memory, seed = getattr(self.executor, "memory", None), self._seed()
-        counts, labels = stored_training.learned_from(X, read_labels(y, len(X)), seed, memory)
-        return self._counts(counts, reset=True), labels
+    def _fit_stored(self, X: BlockStore, y: Matrix) -> None:
+        """The same from files, see ``stored_training``."""
+        with stored_counts.as_store(self, X) as store:
+            labels = read_labels(y, len(store))
+            plan = self._plan(labels, options.precision(self.dtype, store.nnz, store.largest, len(labels.classes)))
+            memory, chooses = getattr(self.executor, "memory", None), self._chooses()
+            stored_training.check_room(store, labels, plan, memory, chooses=chooses)
+            with self._at_work(plan) as engine:
+                sample = stored_training.choosing_sample(store, labels, plan.seed) if chooses else None
+                if sample is not None:
+                    plan = self._settled(engine, *sample, plan)
+                with self._shown(plan) as watch:
+                    learned = stored_training.learn_stored(engine, store, labels, plan, watch, self.executor)
+                if sample is not None:
+                    self._calibrate(engine, *sample, plan)
+                else:
+                    self.sharpness_, self.floor_ = 1.0, 0.0
+        self._keep(labels, plan, learned)
+
+    @contextmanager
+    def _at_work(self, plan: Plan) -> Iterator[Engine]:
+        """What computes."""
+        for kind in {plan.dtype, np.dtype(np.float32)} if self._chooses() else {plan.dtype}:
+            prepare_kernels(kind, "paths", "classes")
+        with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
+            yield engine
+
+    def _shown(self, plan: Plan) -> Any:
+        return fitting(type(self).__name__, plan.rules, show=bool(self.verbose))
+
+    def _calibrate(self, engine: Engine, counts: Csr, labels: Labels, plan: Plan) -> None:
+        self.sharpness_, self.floor_ = 1.0, 0.0
+        if self.calibrate:
+            self.sharpness_, self.floor_ = fitted_sharpness(engine, counts, labels, plan)
 
     def _seed(self) -> int:
         return int(options.generator(0 if self.random_state is None else self.random_state).integers(2**31))
@@ -277,7 +304,7 @@ def _mean_log(rows: Floats, truth: Array) -> float:
 CATEGORISING = {
     "random_state": "Seed of the folds. None deals them as the seed 0 does: the same documents give the same bits.",
     "device": "Where to compute: the processor, which known classes do not keep busy.",
-    "executor": "Where blocks of a ``BlockStore`` are categorised; training needs one table and stays in this process.",
+    "executor": "Where blocks of a ``BlockStore`` teach and are read; None is this process. See docs/how-to/scale.md.",
 }
 
 

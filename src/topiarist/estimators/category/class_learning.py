@@ -18,6 +18,8 @@ from topiarist.hierarchy.tree import Tree
 from topiarist.models import categorisers, em
 from topiarist.models.engine import Shard, Side, even_cuts
 from topiarist.models.engine.host import Engine
+from topiarist.scale.executors import Executor, tree_sum
+from topiarist.store.array_files import opened
 
 N_FOLDS, N_FOLDS_OF_MANY, MANY = 5, 3, 5000  # folds; of many labelled documents three say as much
 FOLD_RULES = {"max_iter": 20, "tol": 1e-3}  # of deleted interpolation: P(ν|α) is a few numbers, settled to a percent
@@ -73,31 +75,97 @@ class Learned:
     fit: em.Fit
 
 
+@dataclass(frozen=True)
+class Taught:
+    """What documents whose classes are known teach: tables over the words to learn."""
+
+    tables: list[Csr]  # (K1), of each fold
+    interpolates: bool  # whether P(ν|α) comes from the folds (K5)
+    documents: Floats  # of each class
+    seen: Bools  # of all words, those to learn
+
+
+@dataclass(frozen=True)
+class Unlabelled:
+    """Documents whose classes are not known, with the words to learn: blocks in memory, or handles."""
+
+    blocks: tuple[Any, ...]
+    local: tuple[Any, ...]  # of each a start, which says nothing
+    tokens: float
+
+    def with_table(self, table: Any, documents: Floats) -> list[categorisers.Block]:
+        """The blocks of (K4): what labelled documents teach counts once."""
+        rest = [categorisers.Block(None, np.zeros_like(documents), block) for block in self.blocks[1:]]
+        return [categorisers.Block(table, documents, self.blocks[0]), *rest]
+
+    def class_tokens(self, local: tuple[Any, ...]) -> Floats:
+        """The tokens of each class, by P(class | document)."""
+        return tree_sum(_tokens(block.rows) @ opened(rows) for block, rows in zip(self.blocks, local, strict=True))  # type: ignore[no-any-return]
+
+
+def _tokens(side: Side) -> Floats:
+    """Of each document."""
+    return token_counts(csr_array((side.data, side.indices, side.indptr), shape=(side.n_rows, 1)))
+
+
 def learn(engine: Engine, counts: Csr, labels: Labels, plan: Plan, watch: Watch | None = None) -> Learned:
     """(K1): topics of the classes from labelled documents, then, where there are any, with unlabelled ones (K4)."""
     if plan.unlabelled_weight == 0:
         labels = labels.only(np.flatnonzero(labels.of_row >= 0))
     entries, seen, smoothing = _entries(counts, labels, plan)
-    plan = replace(plan, smoothing=smoothing)
     labelled = labels.of_row >= 0
-    n_classes, mask = len(labels.classes), plan.path_mask
     known, of_known = entries[np.flatnonzero(labelled)], labels.of_row[labelled]
-    folds = None
-    if plan.topic_mix == "heldout" and not plan.flat:
-        n_folds = N_FOLDS if len(of_known) < MANY else N_FOLDS_OF_MANY
-        folds = fold_numbers(labels, plan.seed, n_folds)[labelled]
-    tables = tables_of(known, _ones(of_known, n_classes), folds)
-    whole = tables[0] if folds is None else csr_array(sum(tables[1:], tables[0]))
+    folds = folds_of(labels, plan)
+    taught = Taught(
+        tables_of(known, one_hot(of_known, len(labels.classes)), folds),
+        folds is not None,
+        documents_of(labels),
+        seen,
+    )
+    free = None
+    if not labelled.all():
+        rows = entries[np.flatnonzero(~labelled)]
+        shard = Shard.of(rows, plan.dtype, TILE_COLUMNS)
+        free = Unlabelled((shard,), (None,), float(rows.sum(dtype=np.float64)))
+    return learned_from(engine, taught, free, replace(plan, smoothing=smoothing), watch)
+
+
+def folds_of(labels: Labels, plan: Plan) -> Ints | None:
+    """The fold of each labelled entry, where P(ν|α) comes from documents held out in turn; else None."""
+    if plan.topic_mix != "heldout" or plan.flat:
+        return None
+    labelled = labels.of_row >= 0
+    n_folds = N_FOLDS if np.count_nonzero(labelled) < MANY else N_FOLDS_OF_MANY
+    return fold_numbers(labels, plan.seed, n_folds)[labelled]
+
+
+def documents_of(labels: Labels) -> Floats:
+    """How many documents have each class."""
+    known = labels.of_row[labels.of_row >= 0]
+    return np.bincount(known, minlength=len(labels.classes)).astype(np.float64)
+
+
+def learned_from(
+    engine: Engine,
+    taught: Taught,
+    free: Unlabelled | None,
+    plan: Plan,
+    watch: Watch | None,
+    executor: Executor | None = None,
+    kept: Callable[[Side], Any] = lambda table: table,
+) -> Learned:
+    """The same, from what labelled documents teach; ``kept`` is how a table lies where blocks are computed."""
+    tables, documents, mask = taught.tables, taught.documents, plan.path_mask
+    whole = csr_array(sum(tables[1:], tables[0])) if taught.interpolates else tables[0]
     table = Side.of(whole, plan.dtype)
     mix = None if plan.topic_mix == "ml" and not plan.flat else categorisers.even_mix(mask)
-    if folds is not None:
+    if taught.interpolates:
         mix, words = interpolated(engine, whole, tables, plan)
     else:
         words = categorisers.pooled(engine, whole, mask, plan.smoothing, plan.dtype)
     model = categorisers.Hplc(
         engine, mask, "ml" if mix is None else "fixed", plan.smoothing, plan.unlabelled_weight, mix
     )
-    documents = np.bincount(of_known, minlength=n_classes).astype(np.float64)
     start = categorisers.Params(
         words,
         categorisers.even_mix(mask) if mix is None else mix,
@@ -107,37 +175,45 @@ def learn(engine: Engine, counts: Csr, labels: Labels, plan: Plan, watch: Watch 
     run = {"inverse_temperature": plan.inverse_temperature, "watch": watch}
     rules = replace(plan.rules, weight=float(class_tokens.sum()), accelerate=False)
     fit = em.run(model, [categorisers.Block(table, documents)], em.State(start, (None,)), rules, **run)  # type: ignore[arg-type]
-    if not labelled.all() and fit.reason != "interrupted":
-        free = entries[np.flatnonzero(~labelled)]
-        block = categorisers.Block(table, documents, Shard.of(free, plan.dtype, TILE_COLUMNS))
-        rules = replace(rules, weight=rules.weight + plan.unlabelled_weight * float(free.sum(dtype=np.float64)))
-        fit = em.run(model, [block], em.State(fit.state.shared, (None,)), rules, **run)  # type: ignore[arg-type]
-        class_tokens = class_tokens + plan.unlabelled_weight * (token_counts(free) @ fit.state.local[0])
-    return everywhere(model, fit, seen, class_tokens, whole)
+    if free is not None and fit.reason != "interrupted":
+        rules = replace(rules, weight=rules.weight + plan.unlabelled_weight * free.tokens)
+        blocks, state = free.with_table(kept(table), documents), em.State(fit.state.shared, free.local)
+        fit = em.run(model, blocks, state, rules, executor=executor, **run)  # type: ignore[arg-type]
+        class_tokens = class_tokens + plan.unlabelled_weight * free.class_tokens(fit.state.local)
+    return everywhere(model, fit, taught.seen, class_tokens, whole)
 
 
 def _entries(counts: Csr, labels: Labels, plan: Plan) -> tuple[Any, Any, float]:
-    """The documents of the labels in order, with the words to learn; which words those are; their smoothing.
-
-    A word of one unlabelled document alone tells nothing about any other. Unlabelled documents bring words, but no more
-    pseudo-counts: they are spread over more words.
-    """
+    """The documents of the labels in order, with the words to learn; which words those are; their smoothing."""
     counts = shortened(counts, plan.effective_length)
     if len(labels.rows) != counts.shape[0] or (labels.rows[:-1] >= labels.rows[1:]).any():
         counts = csr_array(counts[labels.rows])
     known = np.zeros(counts.shape[1], bool)
     labelled = np.repeat(labels.of_row >= 0, np.diff(counts.indptr))
     known[counts.indices[labelled]] = True
-    seen = known if labelled.all() else known | (document_frequency(counts) > 1)
+    seen, smoothing = words_to_learn(known, None if labelled.all() else document_frequency(counts), plan.smoothing)
+    return narrowed(counts, seen, plan.dtype), seen, smoothing
+
+
+def words_to_learn(known: Bools, having: Ints | None, smoothing: float) -> tuple[Bools, float]:
+    """Which words to learn, and their smoothing, where ``having`` documents have each and labelled ones the ``known``.
+
+    A word of one unlabelled document alone tells nothing about any other. Unlabelled documents bring words, but no more
+    pseudo-counts: they are spread over more words. None: all documents have labels.
+    """
+    seen = known if having is None else known | (having > 1)
+    return seen, smoothing * float(known.sum()) / max(1.0, float(seen.sum()))
+
+
+def narrowed(counts: Csr, seen: Bools, dtype: Dtype) -> Csr:
+    """Counts of some words alone."""
     places = np.cumsum(seen, dtype=counts.indices.dtype) - 1
+    those, indptr = seen[counts.indices], counts.indptr
     kept: slice | Bools = slice(None)
-    indptr = counts.indptr
-    if not labelled.all():
-        kept = known_places = seen[counts.indices]
-        indptr = np.append(0, np.cumsum(known_places))[indptr].astype(indptr.dtype)
-    data, columns = counts.data[kept].astype(plan.dtype, copy=False), places[counts.indices[kept]]
-    entries = csr_array((data, columns, indptr), shape=(counts.shape[0], int(seen.sum())))
-    return entries, seen, plan.smoothing * float(known.sum()) / max(1.0, float(seen.sum()))
+    if not those.all():
+        kept, indptr = those, np.append(0, np.cumsum(those))[indptr].astype(indptr.dtype)
+    data, columns = counts.data[kept].astype(dtype, copy=False), places[counts.indices[kept]]
+    return csr_array((data, columns, indptr), shape=(counts.shape[0], int(seen.sum())))
 
 
 def fold_numbers(labels: Labels, seed: int, n_folds: int = N_FOLDS) -> Ints:
@@ -154,14 +230,15 @@ def fold_numbers(labels: Labels, seed: int, n_folds: int = N_FOLDS) -> Ints:
     return of_doc[labels.rows]
 
 
-def tables_of(entries: Csr, shares: Csr, folds: Ints | None) -> list[Csr]:
+def tables_of(entries: Csr, shares: Csr, folds: Ints | None, n_folds: int | None = None) -> list[Csr]:
     """(K1): #(j,α), how often each word occurs in each class, words × classes; one table for each fold.
 
-    ``shares`` are those of each document in each class (sparse): all of it in one where the class is known.
+    ``shares`` are those of each document in each class (sparse): all of it in one where the class is known. Tables of
+    several blocks of documents add up; ``n_folds`` is then that of all.
     """
     n_docs, n_classes = shares.shape
     rows = np.repeat(np.arange(n_docs), np.diff(shares.indptr))
-    n_tables = 1 if folds is None else int(folds.max()) + 1
+    n_tables = 1 if folds is None else n_folds or int(folds.max()) + 1
     places = shares.indices if folds is None else folds[rows] * n_classes + shares.indices
     chosen = csr_array((shares.data, (places, rows)), shape=(n_tables * n_classes, n_docs))
     sums = csr_array(chosen @ entries)
@@ -171,7 +248,7 @@ def tables_of(entries: Csr, shares: Csr, folds: Ints | None) -> list[Csr]:
     return tables
 
 
-def _ones(of_row: Array, n_classes: int) -> Any:
+def one_hot(of_row: Array, n_classes: int) -> Any:
     """The shares of documents whose classes are known."""
     parts = (np.ones(len(of_row)), of_row, np.arange(len(of_row) + 1))
     return csr_array(parts, shape=(len(of_row), n_classes))
@@ -282,8 +359,13 @@ def check_words(counts: Csr, labels: Labels) -> None:
     """Every class has a document with words."""
     lengths = np.diff(counts.indptr)[labels.rows]
     spoken = np.bincount(labels.of_row[(labels.of_row >= 0) & (lengths > 0)], minlength=len(labels.classes))
+    check_spoken(labels.classes, spoken)
+
+
+def check_spoken(classes: Array, spoken: Array) -> None:
+    """The same, from the number of documents with words of each class."""
     if (spoken == 0).any():
         raise InputError(
-            f"the class {labels.classes[int(spoken.argmin())]!r} has no document with words",
+            f"the class {classes.tolist()[int(spoken.argmin())]!r} has no document with words",
             hint="documents with words for it, or −1 in the place of its labels",
         )

@@ -10,6 +10,7 @@ Floor plan:
                     time.
     name_proposals  Names for topics: what a language model is asked, what of its answer is a name, and what a person
                     picks.
+    refit_blocks    The counts that a shaped tree is fitted to: in memory, or of very many documents in blocks in files.
     refit_start     Where documents begin when a shaped tree is fitted again: where they were, as far as their topics
                     still exist.
     shape           What people see and say of a tree, as one frozen value that can be written down and come back to.

@@ -18,6 +18,7 @@ from topiarist.collection.find.saved_searches import carry_back
 from topiarist.collection.grow.fit_description import corpus_of, familiar, keep_fit, labelled, stayed
 from topiarist.collection.shape.edit_language import edit_from, named_as, spoken_of, to_entry, to_sentence, to_words
 from topiarist.collection.shape.edits import Branch, Edit, Pin, apply
+from topiarist.collection.shape.refit_blocks import refit_counts
 from topiarist.collection.shape.refit_start import Start, start
 from topiarist.collection.shape.shape import Shape
 from topiarist.collection.shape.word_use import known as known_words
@@ -323,17 +324,18 @@ def fitted(
     grown = TREE_MODELS.get(collection.state.model)  # none for a tree that came with its labels
     kind = HPLC if grown is None or grown.mixes else HierarchicalMixture
     rows = fitted_rows(collection.copies, len(collection), np.flatnonzero(begun.pins >= 0).tolist())
-    some = (counts, begun.shares, begun.pins) if rows is None else (counts[rows], begun.shares[rows], begun.pins[rows])
-    model = refit(
-        kind(shape.tree, verbose=int(verbose)), some[0], begun.class_nodes, some[1], some[2], watching,
-        seeds=seed_columns(shape, counting.vocabulary),
-    )  # fmt: skip
+    shares, pins = (begun.shares, begun.pins) if rows is None else (begun.shares[rows], begun.pins[rows])
+    with refit_counts(counts, rows, generation.folder) as some:
+        model = refit(
+            kind(shape.tree, verbose=int(verbose)), some, begun.class_nodes, shares, pins, watching,
+            seeds=seed_columns(shape, counting.vocabulary),
+        )  # fmt: skip
     if watching is not None:
         watching.finishing()
     vectors, weight = collection.vectors, getattr(collection.model, "concentration_", 0.0)
     if vectors is not None and weight:
-        some_vectors = vectors if rows is None else vectors[rows]
-        learn_directions(model, some[0], some_vectors, weight)
+        known_counts, known_vectors = (counts, vectors) if rows is None else (counts[rows], vectors[rows])
+        learn_directions(model, known_counts, known_vectors, weight)
     corpus = corpus_of(generation, counts, counting)
     known = collection.description.facts
     holds = {name: known[name] for name in ("curve", "familiar") if name in known}

@@ -98,7 +98,7 @@ def _known(collection: Collection, word: str) -> str:
             hint="a word of fewer than half of the documents",
         )
     near = nearest(word, list(zip(vocabulary.words, vocabulary.document_frequency.tolist(), strict=True)), NEAR)
-    fewest = collection.counting.settings.min_documents
+    fewest = collection.counting.settings.fewest(len(collection))
     raise UsageError(
         f"the word {word!r} is not counted here",
         hint=", ".join(map(repr, near)) or f"a word that at least {fewest} documents have",

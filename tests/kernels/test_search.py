@@ -73,6 +73,71 @@ def test_words_and_lengths_agree(matrix, seed):
     np.testing.assert_allclose(fast, slow, rtol=1e-12)
 
 
+@given(matrix=counts(), seed=st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_lengths_along_paths_agree(matrix, seed):
+    rng = np.random.default_rng(seed)
+    n_docs, n_words = matrix.shape
+    rows = simplex_rows(rng, n_docs, 4) ** rng.integers(1, 12)  # high powers leave classes that hold next to nothing
+    rows /= rows.sum(axis=1, keepdims=True)
+    mix = simplex_rows(rng, 4, 6) * (rng.random((4, 6)) < 0.6)
+    words = simplex_rows(rng, n_words, 6)
+    words[rng.integers(n_words)] *= rng.integers(2)
+    fast, slow = np.zeros(n_docs), np.zeros(n_docs)
+    for kernels, out in ((FAST, fast), (SLOW, slow)):
+        kernels.path_lengths(matrix.indptr, matrix.indices, matrix.data, rows, words @ mix.T, mix, words, out)
+    np.testing.assert_allclose(fast, slow, rtol=1e-6)
+
+
+@given(matrix=counts(), seed=st.integers(0, 10**6), times=st.sampled_from([1, 40]))
+@settings(max_examples=40, deadline=None)
+def test_words_meet_in_as_many_documents(matrix, seed, times):
+    by_word, rng = matrix.tocsc(), np.random.default_rng(seed)
+    words = rng.integers(0, matrix.shape[1], times * rng.integers(1, 4)).astype(np.int64)  # more than 64, some twice
+    fast, slow = np.zeros((2, len(words), len(words)), np.int64)
+    for kernels, out in ((FAST, fast), (SLOW, slow)):
+        kernels.meetings(by_word.indptr.astype(np.int64), by_word.indices, words, matrix.shape[0], out)
+    np.testing.assert_array_equal(fast, slow)
+    has = (matrix.toarray() > 0)[:, words].astype(int)
+    np.testing.assert_array_equal(slow, has.T @ has)
+
+
+def test_words_meet_across_blocks():
+    from topiarist.kernels.search.compiled import AT_A_TIME
+
+    n_docs = 2 * AT_A_TIME + 5
+    docs = np.concatenate([np.arange(0, n_docs, 2), np.arange(0, n_docs, 3)]).astype(np.int32)
+    ends = np.array([0, len(range(0, n_docs, 2)), len(docs)], np.int64)
+    out = np.zeros((2, 2), np.int64)
+    FAST.meetings(ends, docs, np.arange(2), n_docs, out)
+    both, two, three = (len(range(0, n_docs, step)) for step in (6, 2, 3))
+    assert out.tolist() == [[two, both], [both, three]]
+
+
+@given(matrix=counts(), seed=st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_a_word_is_added_with_all_its_forms(matrix, seed):
+    by_word, rng = matrix.tocsc(), np.random.default_rng(seed)
+    n_docs, last = matrix.shape[0], by_word.indptr[rng.integers(1, matrix.shape[1] + 1)]
+    docs, times = by_word.indices[:last].astype(np.int32), np.minimum(by_word.data[:last], 255).astype(np.uint8)
+    norms, start = rng.random(n_docs).astype(np.float32) + 0.1, rng.random(n_docs).astype(np.float32)
+    fast, slow, whole = start.copy(), start.copy(), np.zeros(n_docs, np.float32)
+    for kernels, out in ((FAST, fast), (SLOW, slow)):
+        kernels.add_word(docs, times, norms, 0.7, whole, out)
+        assert not whole.any()
+    np.testing.assert_allclose(fast, slow, rtol=1e-5)
+
+
+def test_rows_are_opened_alike():
+    kept = np.random.default_rng(0).integers(0, 256, (50, 7)).astype(np.uint8)
+    kept[3] = 0
+    fast, slow = np.ones((2, *kept.shape), np.float32)
+    FAST.open_rows(kept, fast)
+    SLOW.open_rows(kept, slow)
+    np.testing.assert_allclose(fast, slow, rtol=1e-6)
+    assert not fast[3].any()
+
+
 def test_every_number_of_half_precision_is_read():
     halves = np.arange(1 << 16, dtype=np.uint16)
     finite = halves[np.isfinite(halves.view(np.float16))][:, None]

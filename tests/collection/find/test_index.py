@@ -1,5 +1,7 @@
 """Search as people meet it: exact, explained, filtered, added to, kept in a folder; and questions with no answer."""
 
+import json
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -8,15 +10,18 @@ import pytest
 from tests.oracles import similarity
 from tests.work import promptly
 from topiarist import CAM, HPLC, HPLSA, PLSA, Corpus, FisherKernel, HierarchicalMixture, Tree
-from topiarist.collection.find.index import SearchIndex, question, search_index
+from topiarist.collection.find.index import SearchIndex, index_folder, question, search_index
+from topiarist.collection.find.index.packed_rows import opened, packed
 from topiarist.collection.find.index.question import Question, views
 from topiarist.collection.find.index.ranking import best, nth_largest
+from topiarist.collection.find.index.segments import narrow
 from topiarist.counts import CountSettings
 from topiarist.counts.settings import PhraseSettings
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.similarity.coarse_model import coarse
 from topiarist.estimators.similarity.lenses import lens_of, tree_of
 from topiarist.kernels import search as verbs
+from topiarist.kernels.search import Postings, compiled
 from topiarist.scale import BlockStore
 from topiarist.text.documents import Document
 
@@ -84,11 +89,80 @@ def test_scores_are_the_kernel(kernel, corpus, options):
     ]
 
 
-def test_single_precision_reads_documents_to_a_thousandth(kernel, corpus, index):
+def test_single_precision_keeps_documents_in_few_bytes(kernel, corpus, index):
     single = SearchIndex.build(kernel, corpus, dtype="float32")
     assert (single.dtype, index.dtype) == ("float32", "float64")
-    assert single.segments[0].rows[1].dtype == np.float32
-    np.testing.assert_allclose(single.scores("bank loan"), index.scores("bank loan"), rtol=5e-3)
+    segment = single.segments[0]
+    kinds = segment.rows[1], segment.postings.docs, segment.postings.counts, segment.lengths, segment.scales[1]
+    assert [one.dtype for one in kinds] == [np.uint8, np.uint16, np.uint8, np.float32, np.float32]
+    np.testing.assert_allclose(single.scores("bank loan"), index.scores("bank loan"), rtol=2e-2)
+    answer = single.search("bank loan", 20, why=True)
+    assert [hit.number for hit in answer][:5] == [hit.number for hit in index.search("bank loan", 5)]
+    for hit in answer:
+        assert hit.why.score == pytest.approx(hit.score, rel=1e-5), "reasons add up"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_nothing_is_compiled_for_a_search_that_was_not_prepared(kernel, corpus, tmp_path, dtype):
+    """A kernel for arrays that nobody may write is another one, and takes a second where somebody waits."""
+    index = SearchIndex.build(kernel, corpus, dtype=dtype).save(tmp_path / dtype)
+    for one in ("float64", dtype):
+        compiled.prepare(one)
+    verbs = {name: getattr(compiled, name) for name in compiled.VERBS}
+    before = {name: len(verb.signatures) for name, verb in verbs.items()}
+    for by in ("meaning", "words", "both"):
+        assert index.search("bank loan", by=by, why=True).hits
+    some = index.segments[0].picked(np.arange(0, len(index), 3), np.arange(index.n_words))
+    assert len(Question(index, "bank loan")._scores((some,))) == len(some)
+    assert {name: len(verb.signatures) for name, verb in verbs.items()} == before
+
+
+def as_before(index):
+    """An index as earlier versions laid it out: four bytes for each number, and eight for some."""
+    segments = []
+    for one in index.segments:
+        rows = tuple(opened(row) for row in one.rows)
+        docs, counts = one.postings.docs.astype(np.int32), one.postings.counts.astype(index.dtype)
+        scales = tuple(scale.astype(np.float64) for scale in one.scales)
+        postings = one.postings._replace(docs=docs, counts=counts)
+        same = replace(one, postings=postings, rows=rows, topical=rows, scales=scales)
+        segments.append(replace(same, lengths=one.lengths.astype(np.float64)))
+    return replace(index, segments=tuple(segments))
+
+
+def test_an_index_of_before_is_searched_and_added_to(kernel, corpus, tmp_path, monkeypatch):
+    now = SearchIndex.build(kernel, corpus, dtype="float32")
+    with monkeypatch.context() as patch:
+        patch.setattr(index_folder, "INDEX", replace(index_folder.INDEX, versions=(1, 2)))
+        as_before(now).save(tmp_path / "before")
+    assert json.loads((tmp_path / "before" / "manifest.json").read_text())["version"] == 2
+    before = SearchIndex.open(tmp_path / "before")
+    assert SearchIndex.open(tmp_path / "before").segments[0].rows[1].dtype == np.float32
+    np.testing.assert_allclose(before.scores("bank loan"), now.scores("bank loan"), rtol=1e-6)
+    news = [Document(f"new-{number}", text) for number, text in enumerate(["a loan of the bank", "credit"] * 60)]
+    longer = before.add(news)
+    assert [one.rows[1].dtype for one in longer.segments] == [np.uint8], "what is put together is laid out anew"
+    np.testing.assert_allclose(longer.scores("bank loan")[: len(now)], now.scores("bank loan"), rtol=2e-2)
+    np.testing.assert_array_equal(SearchIndex.open(tmp_path / "before").scores("loan"), longer.scores("loan"))
+
+
+def test_counts_that_do_not_fit_into_a_byte_stay_as_they_are():
+    ends, docs = np.array([0, 2], np.int64), np.array([0, 70_000], np.int32)
+    small = narrow(Postings(ends, docs[:1], np.array([255.0])), 1)
+    assert (small.docs.dtype, small.counts.dtype) == (np.uint16, np.uint8)
+    large = narrow(Postings(ends, docs, np.array([1.0, 256.0])), 70_001)
+    assert (large.docs.dtype, large.counts.dtype) == (np.int32, np.float64)
+    assert narrow(Postings(ends, docs, np.array([1.0, 0.5])), 70_001).counts.dtype == np.float64
+
+
+def test_a_byte_tells_the_share_of_a_class():
+    rows = np.array([[0.5, 0.3, 0.2, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.97, 0.02, 0.009, 0.001]])
+    kept = packed(rows)
+    assert kept.dtype == np.uint8
+    assert packed(kept) is kept
+    np.testing.assert_allclose(opened(kept), rows, atol=3e-3, rtol=5e-2)
+    np.testing.assert_allclose(opened(kept).sum(axis=1), [1, 1, 0, 1], rtol=1e-6)
+    assert opened(rows) is rows
 
 
 def test_meaning_finds_what_words_do_not(index, corpus):

@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 from topiarist.arrays import Array
 
+LEAST_HELD = 1e-9  # of a document: a class that holds less changes the length of its lexical part by less than rounding
+
 
 class Postings(NamedTuple):
     """Counts by word: word j has the places ``ends[j]`` to ``ends[j + 1]`` of ``docs`` (rising) and ``counts``."""
@@ -43,10 +45,14 @@ class SearchKernels(NamedTuple):
 
     name: str
     lexical_lengths: Callable[..., Any]
+    path_lengths: Callable[..., Any]
     score_meaning: Callable[..., Any]
     score_words: Callable[..., Any]
+    add_word: Callable[..., Any]
     score_vectors: Callable[..., Any]
     score_places: Callable[..., Any]
+    meetings: Callable[..., Any]
+    open_rows: Callable[..., Any]
 
 
 def load(name: str = "compiled") -> SearchKernels:

@@ -10,7 +10,9 @@ import numpy as np
 from topiarist.arrays import DTypeLike
 from topiarist.kernels import SMALLEST_MIXTURE, verbs
 from topiarist.kernels.jit import inline, jit
-from topiarist.kernels.search import Postings, Wanted
+from topiarist.kernels.search import LEAST_HELD, Postings, Wanted
+
+AT_A_TIME = 1 << 10  # documents whose words are listed together: the lists stay in a core's cache
 
 
 @inline
@@ -39,6 +41,41 @@ def lexical_lengths(indptr, indices, data, own, other, squares, out):
                 ratio = np.float64(data[t]) / mixture
                 total += ratio * ratio * length
         out[d] = total
+
+
+@jit
+def path_lengths(indptr, indices, data, rows, classes, mix, squares, out):
+    """(F3): see ``reference.path_lengths``. Most documents are held by two or three classes."""
+    held, nodes = np.empty(rows.shape[1], np.int64), np.empty(mix.shape[1], np.int64)
+    sums, seen = np.zeros(mix.shape[1]), np.zeros(mix.shape[1], np.bool_)
+    for d in range(len(rows)):
+        n_held = n_nodes = 0
+        for c in range(rows.shape[1]):
+            if rows[d, c] >= LEAST_HELD:
+                held[n_held] = c
+                n_held += 1
+                for v in range(mix.shape[1]):
+                    if mix[c, v] > 0 and not seen[v]:
+                        seen[v] = True
+                        nodes[n_nodes] = v
+                        n_nodes += 1
+        total = 0.0
+        for t in range(indptr[d], indptr[d + 1]):
+            j, length = indices[t], 0.0
+            for at in range(n_held):
+                c = held[at]
+                if classes[j, c] > SMALLEST_MIXTURE:
+                    share = np.float64(rows[d, c]) / np.float64(classes[j, c])
+                    for place in range(n_nodes):
+                        sums[nodes[place]] += share * mix[c, nodes[place]]
+            for place in range(n_nodes):
+                v = nodes[place]
+                length += sums[v] * sums[v] * squares[j, v]
+                sums[v] = 0.0
+            total += np.float64(data[t]) * np.float64(data[t]) * length
+        out[d] = total
+        for place in range(n_nodes):
+            seen[nodes[place]] = False
 
 
 @jit
@@ -91,6 +128,29 @@ def score_words(postings, words, weights, norms, start, out):
 
 
 @jit
+def add_word(docs, times, norms, weight, whole, out):
+    """See ``reference.add_word``."""
+    zero, scale = np.float32(0), np.float32(weight)
+    rising = True
+    for t in range(1, len(docs)):
+        if docs[t] <= docs[t - 1]:
+            rising = False
+            break
+    if rising:  # a single form: no document comes twice
+        for t in range(len(docs)):
+            d, n = docs[t], np.float32(times[t])
+            out[d] += scale * n / (n + norms[d])
+        return
+    for t in range(len(docs)):
+        whole[docs[t]] += np.float32(times[t])
+    for t in range(len(docs)):
+        d = docs[t]
+        if whole[d] > zero:
+            out[d] += scale * whole[d] / (whole[d] + norms[d])
+            whole[d] = zero
+
+
+@jit
 def score_vectors(halves, direction, out):
     """See ``reference.score_vectors``.
 
@@ -120,16 +180,82 @@ def score_places(places, direction, out):
         out[d] = total
 
 
-VERBS = verbs(lexical_lengths, score_meaning, score_words, score_vectors, score_places)
+@jit
+def meetings(ends, docs, words, n_docs, out):
+    """See ``reference.meetings``. Of some documents at a time it is listed which of the words they hold."""
+    held, number = np.empty((AT_A_TIME, len(words)), np.int32), np.zeros(AT_A_TIME, np.int32)
+    reached = ends[words]
+    out[:] = 0
+    for start in range(0, n_docs, AT_A_TIME):
+        stop = min(start + AT_A_TIME, n_docs)
+        for place in range(len(words)):
+            t, last = reached[place], ends[words[place] + 1]
+            while t < last and docs[t] < stop:
+                d = docs[t] - start
+                held[d, number[d]] = place
+                number[d] += 1
+                t += 1
+            reached[place] = t
+        for d in range(stop - start):
+            for a in range(number[d]):
+                for b in range(a, number[d]):
+                    out[held[d, a], held[d, b]] += 1
+            number[d] = 0
+    for a in range(len(words)):
+        for b in range(a):
+            out[a, b] = out[b, a]
+
+
+@jit
+def open_rows(packed, out):
+    """See ``reference.open_rows``."""
+    for d in range(len(out)):
+        total = np.int64(0)
+        for k in range(packed.shape[1]):
+            total += np.int64(packed[d, k]) * np.int64(packed[d, k])
+        share = np.float32(1) / np.float32(total) if total > 0 else np.float32(0)
+        for k in range(packed.shape[1]):
+            value = np.float32(packed[d, k])
+            out[d, k] = value * value * share
+
+
+VERBS = verbs(
+    lexical_lengths,
+    path_lengths,
+    score_meaning,
+    score_words,
+    add_word,
+    score_vectors,
+    score_places,
+    meetings,
+    open_rows,
+)
 
 
 def prepare(dtype: DTypeLike) -> None:
-    """Compile these kernels in one precision."""
+    """Compile these kernels in one precision: for arrays in memory, and for those of files, which nobody may write."""
     ends, docs, words = np.array([0, 1], np.int64), np.array([0], np.int32), np.array([0], np.int64)
-    rows, numbers, out = np.ones((1, 1), dtype), np.ones(1, dtype), np.zeros(1)
+    rows, numbers, out, single = np.ones((1, 1), dtype), np.ones(1, dtype), np.zeros(1), np.ones(1, np.float32)
+    few, byte, packed = docs.astype(np.uint16), np.ones(1, np.uint8), np.ones((1, 1), np.uint8)
     lexical_lengths(ends.astype(np.int32), docs, numbers, rows, rows.copy(), rows.copy(), out)
-    postings = Postings(ends, docs, numbers)
-    score_meaning(postings, Wanted(words, rows, rows.copy(), numbers), rows, rows.copy(), np.ones((1, 2)), 0, out)
-    score_words(postings, words, np.ones(1), np.ones(1), 0, out)
-    score_vectors(np.zeros((1, 1), np.uint16), np.ones(1, np.float32), np.zeros(1, np.float32))
-    score_places(np.zeros((1, 1), np.int8), np.ones(1, np.float32), np.zeros(1, np.float32))
+    path_lengths(ends.astype(np.int32), docs, numbers, rows, rows.copy(), rows.copy(), rows.copy(), out)
+    wanted, scales = Wanted(words, rows, rows.copy(), numbers), np.ones((1, 2))
+    score_meaning(Postings(ends, docs, numbers), wanted, rows, rows.copy(), scales, 0, out)  # all pairs
+    for kept in (np.copy, _of_file):
+        postings = Postings(kept(ends), kept(few), kept(byte))
+        own = rows if np.dtype(dtype) == np.float32 else kept(rows)  # what lies in bytes is opened
+        wide = scales if np.dtype(dtype) == np.float32 else kept(scales)
+        score_meaning(postings, wanted, own, own, wide, 0, out)
+        score_words(postings, words, np.ones(1), np.ones(1), 0, out)
+        add_word(kept(docs), kept(byte), single, 1.0, np.zeros(1, np.float32), np.zeros(1, np.float32))
+        score_vectors(kept(np.zeros((1, 1), np.uint16)), single, np.zeros(1, np.float32))
+        score_places(kept(np.zeros((1, 1), np.int8)), single, np.zeros(1, np.float32))
+        open_rows(kept(packed), np.zeros((1, 1), np.float32))
+    meetings(ends, docs, words, 1, np.zeros((1, 1), np.int64))
+
+
+def _of_file(array):
+    """A copy that cannot be written, as an array of a file."""
+    copied = array.copy()
+    copied.setflags(write=False)
+    return copied

@@ -100,8 +100,9 @@ def read(engine: Engine, lens: Lens, counts: Csr) -> Floats:
     used = np.flatnonzero(np.bincount(counts.indices, minlength=counts.shape[1]))
     if len(used) < counts.shape[1]:
         lens = replace(lens, by_word=np.ascontiguousarray(lens.by_word[used]), word_information=None)
-        places = np.searchsorted(used, counts.indices).astype(np.int32)
-        counts = csr_array((counts.data, places, counts.indptr), shape=(counts.shape[0], len(used)))
+        places = np.zeros(counts.shape[1], np.int32)
+        places[used] = np.arange(len(used), dtype=np.int32)
+        counts = csr_array((counts.data, places[counts.indices], counts.indptr), shape=(counts.shape[0], len(used)))
     side = Side.of(shortened(counts, lens.effective_length), lens.by_word.dtype)
     beta = lens.inverse_temperature
     if lens.class_tokens is not None:
@@ -190,22 +191,21 @@ def lexical(lens: Lens, counts: Csr, rows: Floats) -> Csr:
 def lexical_lengths(engine: Engine, kernels: SearchKernels, lens: Lens, counts: Csr, rows: Floats) -> Floats:
     """The squared length of each document's lexical part, without forming it."""
     out = np.zeros(counts.shape[0])
-    if lens.one_class:
-        p_hat = shares(counts)
-        for here, docs in blocks(counts, lens.n_topics):
-            columns = counts.indices[here]
-            scores = token_posteriors(lens, rows[docs], columns) ** 2
-            squares = p_hat.data[here] ** 2 * divided(scores, lens.word_scale(columns)).sum(axis=1)
-            out += np.bincount(docs, weights=squares, minlength=len(out))
-        return out
-    own = np.ascontiguousarray(rows if lens.mix is None else rows @ lens.mix.astype(rows.dtype))
+    mixed = None if lens.one_class else lens.mix
+    own = np.ascontiguousarray(rows if mixed is None else rows @ mixed.astype(rows.dtype))
     words = np.ascontiguousarray(lens.by_word, own.dtype)
     squares = words if lens.word_information is None else divided(words**2, lens.word_information).astype(own.dtype)
     side = Side.of(counts, own.dtype)
+    classes = np.ascontiguousarray(lens.class_word_table(), own.dtype) if lens.one_class else words
+    mix = np.array(lens.mix, own.dtype) if lens.one_class else None  # its own: the kernel is compiled for such
 
     def piece(part: slice) -> None:
         indptr = side.indptr[part.start : part.stop + 1]
-        kernels.lexical_lengths(indptr, side.indices, side.data, own[part], words, squares, out[part])
+        given = indptr, side.indices, side.data, own[part], classes
+        if mix is not None:
+            kernels.path_lengths(*given, mix, squares, out[part])
+        else:
+            kernels.lexical_lengths(*given, squares, out[part])
 
     engine.threads.map(piece, side.pieces)
     return np.asarray(out / np.maximum(token_counts(counts), FEWEST_TOKENS) ** 2)

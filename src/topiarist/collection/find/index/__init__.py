@@ -6,6 +6,8 @@ Floor plan:
                   understood.
     index_folder  The folder of an index: written at once or a segment at a time, opened mapped after a look at
                   everything.
+    packed_rows   P(class | document) in a byte for each class: roots of shares, in steps of the largest root of the
+                  document.
     query_counts  A query as an index counts it: a text, a mapping or a row of counts as columns of words and their
                   counts.
     question      A query that is asked of an index: seen through the models, every document scored once, hits

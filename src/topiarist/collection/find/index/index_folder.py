@@ -33,7 +33,7 @@ from topiarist.errors import TopiaristError, UsageError
 from topiarist.hierarchy import Tree
 from topiarist.models.engine import Postings
 from topiarist.models.fisher.scores import Lens
-from topiarist.store.array_files import mapped, save
+from topiarist.store.array_files import allow_open_files, mapped, save
 from topiarist.store.sealed_folder import (
     DAMAGE,
     MANIFEST,
@@ -54,7 +54,7 @@ PATIENCE = 30.0  # seconds that whoever adds waits for another one
 SEGMENT = re.compile(r"segment-[0-9a-f]{32}")
 INDEX = Format(
     name="topiarist-search",
-    versions=(1, 2),
+    versions=(1, 2, 3),  # from 3 on numbers lie in as few bytes as they need, and rows in single precision in one
     what="the folder of an index",
     hint="the folder that SearchIndex.save was given",
     again="build the index again and save it to a new folder",
@@ -180,6 +180,7 @@ def open_index(cls: Any, folder: Path, *, check: bool) -> Any:
 def _index(cls: Any, folder: Path, body: dict[str, Any], stamp: str, *, check: bool) -> Any:
     try:
         files = checked_files(folder, body["files"], INDEX, contents=check)
+        allow_open_files(len(files))
         lenses = tuple(_lens(folder, files, number, known) for number, known in enumerate(body["lenses"]))
         names = [name if SEGMENT.fullmatch(plain(name)) else plain("/") for name in body["segments"]]
         segments = tuple(_segment(folder, files, name, body["same_rows"]) for name in names)

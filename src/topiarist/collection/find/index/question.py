@@ -227,7 +227,8 @@ def explained(question: Question, segment: Segment, row: int) -> Explanation:
     best, sense = np.zeros(len(query.columns)), [(-1, -1)] * len(query.columns)
     topics, of_all = [], 0.0
     for model, view in enumerate(question.views if of_kernel else ()):
-        own, scales = segment.rows[model][row].astype(np.float64), segment.scales[model][row]
+        own, topical = (part[0].astype(np.float64) for part in segment.shares(model, slice(row, row + 1)))
+        scales = segment.scales[model][row].astype(np.float64)
         if len(view.wanted.words):
             share = of_kernel * view.scales[1] * scales[1] * query.shares * counts
             parts = share[:, None] * _together(view.lens, view.row, own)
@@ -235,13 +236,13 @@ def explained(question: Question, segment: Segment, row: int) -> Explanation:
             for place in np.flatnonzero(parts.max(axis=1) > best) if parts.shape[1] > 1 else ():
                 best[place], sense[place] = parts[place].max(), (model, int(parts[place].argmax()))
         if len(view.wanted.topics) > 1:
-            by_class = of_kernel * scales[0] * view.wanted.topics * segment.topical[model][row]
+            by_class = of_kernel * scales[0] * view.wanted.topics * topical
             topics += [
                 TopicReason(index.class_words[model][int(number)], float(by_class[number]), model, int(number))
                 for number in np.flatnonzero(by_class > 0)
             ]
         elif len(view.wanted.topics):
-            of_all += float(of_kernel * scales[0] * view.wanted.topics[0] * segment.topical[model][row][0])
+            of_all += float(of_kernel * scales[0] * view.wanted.topics[0] * topical[0])
     by_words = 0.0
     if of_words is not None:
         average, worth = of_words

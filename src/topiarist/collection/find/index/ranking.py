@@ -19,6 +19,7 @@ from topiarist.text.spelling import proposed
 # Beside each other, each as a share of the most that it can be: the kernel's two parts of one model, and BM25.
 SHARE_OF_MEANING, SHARE_OF_WORDS = 2.0, 1.25
 MANY, EACH = 10_000, 16  # values of which a sample is looked at first, and each of how many is in it
+SAMPLED = 1 << 16  # values that a sample has, about, of very many
 NAMED = 3  # labels or documents that one may have meant
 
 
@@ -36,7 +37,7 @@ class Bm25:
         holding = np.zeros(n_words)
         for segment in segments:
             holding[slice(None) if segment.words is None else segment.words] += np.diff(segment.postings.ends)
-        tokens = sum(float(np.sum(segment.lengths)) for segment in segments)
+        tokens = sum(float(np.sum(segment.lengths, dtype=np.float64)) for segment in segments)
         return cls(np.log1p((number - holding + 0.5) / (holding + 0.5)), max(tokens / max(1, number), 1e-300))
 
     def weights(self, query: QueryCounts, by: str, most: float | None) -> tuple[float, tuple[float, Floats] | None]:
@@ -85,8 +86,9 @@ def nth_largest(values: Floats, n: int) -> float:
     Where most values are the same (no score at all), it is often just that one.
     """
     if len(values) > MANY:
-        sample = values[::EACH]
-        place = len(sample) - min(2 * n // EACH + 32, len(sample))
+        each = max(EACH, len(values) // SAMPLED)
+        sample = values[::each]
+        place = len(sample) - min(2 * n // each + 32, len(sample))
         least = np.partition(sample, place)[place]
         above = values[values > least]
         if len(above) < n <= np.count_nonzero(values >= least):
@@ -101,13 +103,21 @@ def best(scores: Floats, segments: Sequence[Segment], mask: Any, n: int, offset:
     The order is settled whatever is asked for, so that one page after the other shows every document once.
     """
     wanted = offset + n
-    numbers = np.flatnonzero(scores > 0 if mask is None else (scores > 0) & mask)
+    numbers = largest_rows(scores, wanted, mask)
     values = scores[numbers]
-    if len(values) > wanted > 0:
-        chosen = np.flatnonzero(values >= nth_largest(values, wanted))
-        numbers, values = numbers[chosen], values[chosen]
     order = np.lexsort((numbers, -values))[offset:wanted]
     return tuple(hit(segments, int(numbers[place]), float(values[place])) for place in order)
+
+
+def largest_rows(scores: Floats, n: int, mask: Any = None) -> Any:
+    """The rows of the ``n`` highest scores above zero, and of those as high as the last of them; they rise."""
+    if mask is None and 0 < n < len(scores) and (least := nth_largest(scores, n)) > 0:
+        return np.flatnonzero(scores >= least)
+    rows = np.flatnonzero(scores > 0 if mask is None else (scores > 0) & mask)
+    if len(rows) > n > 0:
+        values = scores[rows]
+        rows = rows[values >= nth_largest(values, n)]
+    return rows
 
 
 def hit(segments: Sequence[Segment], number: int, score: float) -> Hit:

@@ -21,6 +21,7 @@ from topiarist.collection.find.index.index_folder import Kept, append, open_inde
 from topiarist.collection.find.index.query_counts import NO_WORDS, QueryCounts, TextReader, query_of
 from topiarist.collection.find.index.question import Question
 from topiarist.collection.find.index.segments import (
+    SHORT,
     Documents,
     Segment,
     check_words,
@@ -32,6 +33,7 @@ from topiarist.collection.find.index.segments import (
 from topiarist.collection.find.index.topics import Shape, Words, no_tree, told, walk
 from topiarist.counts.corpus import Corpus, text_of
 from topiarist.counts.counting import count_in
+from topiarist.counts.room import row_runs
 from topiarist.counts.settings import CountSettings
 from topiarist.counts.validation import check_counts
 from topiarist.counts.vocabulary import Vocabulary
@@ -48,7 +50,7 @@ from topiarist.scale.threads import Threads
 from topiarist.text.documents import Document
 
 PARTS = ("topical", "lexical", "plain")
-RUN = 1 << 17  # documents of a segment that is written
+RUN = SHORT  # documents of a segment that is written
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +80,8 @@ class SearchIndex:
         """Index documents for a ``FisherKernel`` that is fitted, or whose models are.
 
         ``documents`` is a ``Corpus``, a ``BlockStore`` or a matrix of counts (then queries are counts as well).
-        ``dtype``: "float64", "float32" (half the memory; documents are read to a thousandth), or None: by size.
+        ``dtype``: "float64", "float32" (an eighth of the memory: of a document's shares, half of its largest is read to
+        half a percent, a hundredth of that to four, less than a four-millionth not at all), or None: by size.
         """
         if not callable(getattr(kernel, "prepared", None)):
             raise UsageError(f"expected a FisherKernel, got {type(kernel).__name__}", hint="FisherKernel().fit(counts)")
@@ -99,8 +102,8 @@ class SearchIndex:
         Its documents are known by their rows alone: whoever writes it knows what they are called.
         """
         index = _without_documents(kernel.prepared(), corpus, None, n_threads)
-        runs = (corpus.counts[start : start + RUN] for start in range(0, corpus.n_docs, RUN))
-        write_index(index, Path(folder), (index._segment(counts, Documents()) for counts in runs))
+        runs = row_runs(corpus.counts, RUN)
+        write_index(index, Path(folder), (index._segment(counts, Documents()) for _, counts in runs))
 
     @classmethod
     def open(cls, folder: str | Path, *, check: bool = True, n_threads: int | None = None) -> SearchIndex:
@@ -155,11 +158,10 @@ class SearchIndex:
                 f"{len(there)} documents are in the index already, {there[0]!r} among them",
                 hint="other ids, or leave them out",
             )
-        made = segment_of(
+        return segment_of(
             self._engine, load_search_kernels(), self.lenses, counts, known,
-            parts=self.parts, normalise=self.normalise, dtype=np.dtype(self.dtype),
+            parts=self.parts, normalise=self.normalise, dtype=np.dtype(self.dtype), shape=self.shape,
         )  # fmt: skip
-        return made if self.shape is None else replace(made, nodes=self.shape.places(made.rows[self.shape.model]))
 
     @property
     def _named(self) -> bool:

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from topiarist.arrays import Csr, Floats
+from topiarist.collection.find.index.packed_rows import PACKED, opened, packed
+from topiarist.collection.find.index.topics import Shape
 from topiarist.counts.validation import token_counts
 from topiarist.errors import InputError
 from topiarist.models.engine import Postings, SearchKernels, Wanted
@@ -26,6 +28,7 @@ from topiarist.models.fisher.scores import Lens
 from topiarist.scale.threads import Threads
 
 BLOCK = 4096  # documents
+SHORT, MOST = 1 << 16, 255  # documents that are numbered in two bytes, and counts that are kept in one
 K1, B = 1.2, 0.75  # of BM25, as in most programs
 
 
@@ -45,7 +48,7 @@ class Segment:
     documents: Documents
     postings: Postings
     lengths: Any  # tokens of each document
-    rows: tuple[Any, ...]  # P(α|d)
+    rows: tuple[Any, ...]  # P(α|d), or the bytes that ``packed_rows`` makes of them
     topical: tuple[Any, ...]  # the scores of topics, where they are more than rows times a constant; else the rows
     scales: tuple[Any, ...]  # (documents, 2): of topics, and of words for each token
     nodes: Any = field(default_factory=lambda: np.empty(0, np.int32))  # of the tree, if there is one
@@ -89,13 +92,19 @@ class Segment:
         local = [self._local(want) for want in wanted]
 
         def block(here: slice) -> None:
-            for want, rows, topical, scales in zip(local, self.rows, self.topical, self.scales, strict=True):
-                kernels.score_meaning(
-                    self.postings, want, rows[here], topical[here], scales[here], here.start, out[here]
-                )
+            for number, (want, scales) in enumerate(zip(local, self.scales, strict=True)):
+                own, topical = self.shares(number, here)
+                wide = scales[here].astype(np.float64, copy=False)
+                kernels.score_meaning(self.postings, want, own, topical, wide, here.start, out[here])
 
         threads.map(block, self.blocks)
         return out
+
+    def shares(self, number: int, here: Any) -> tuple[Floats, Floats]:
+        """P(α|d) of some documents in a model, and the scores of its topics."""
+        rows, topical = self.rows[number], self.topical[number]
+        own = opened(rows[here])
+        return own, own if topical is rows else topical[here]
 
     def by_words(
         self, kernels: SearchKernels, columns: Any, weights: Floats, average: float, threads: Threads
@@ -106,7 +115,7 @@ class Segment:
         weights = weights[known]
 
         def block(here: slice) -> None:
-            norms = K1 * (1 - B + B * self.lengths[here] / average)
+            norms = K1 * (1 - B + B * self.lengths[here].astype(np.float64, copy=False) / average)
             kernels.score_words(self.postings, places, weights, norms, here.start, out[here])
 
         threads.map(block, self.blocks)
@@ -122,23 +131,19 @@ class Segment:
     def picked(self, rows: Any, columns: Any) -> Segment:
         """Some documents, by their rising rows, with the postings of some words, whose columns rise."""
         places, known = self.places(columns)
-        docs, counts = [np.empty(0, np.int32)], [self.postings.counts[:0]]
+        docs, counts = [self.postings.docs[:0]], [self.postings.counts[:0]]
         wanted = rows.astype(self.postings.docs.dtype)  # or each list would be made wider to be looked through
         for word in places.tolist():
             run = slice(int(self.postings.ends[word]), int(self.postings.ends[word + 1]))
             of_word = self.postings.docs[run]
             at = np.minimum(np.searchsorted(of_word, wanted), max(len(of_word) - 1, 0))
             there = np.flatnonzero(of_word[at] == wanted) if len(of_word) else at[:0]
-            docs.append(there.astype(np.int32))
+            docs.append(there.astype(wanted.dtype))
             counts.append(self.postings.counts[run][at[there]])
         ends = np.cumsum([0, *(len(one) for one in docs[1:])]).astype(np.int64)
-        rows_of = tuple(own[rows] for own in self.rows)
-        topical = tuple(
-            new if other is own else other[rows]
-            for new, own, other in zip(rows_of, self.rows, self.topical, strict=True)
-        )
+        own, topical = zip(*(self.shares(number, rows) for number in range(len(self.rows))), strict=True)
         return Segment(
-            Documents(), Postings(ends, np.concatenate(docs), np.concatenate(counts)), self.lengths[rows], rows_of,
+            Documents(), Postings(ends, np.concatenate(docs), np.concatenate(counts)), self.lengths[rows], own,
             topical, tuple(one[rows] for one in self.scales), words=columns[known],
         )  # fmt: skip
 
@@ -172,16 +177,23 @@ def check_words(known: int, counted: int) -> None:
 
 def segment_of(
     engine: Engine, kernels: SearchKernels, lenses: Sequence[Lens], counts: Csr, documents: Documents,
-    *, parts: Sequence[Sequence[str]], normalise: str | None, dtype: Any,
+    *, parts: Sequence[Sequence[str]], normalise: str | None, dtype: Any, shape: Shape | None = None,
 ) -> Segment:  # fmt: skip
-    """Read documents through all lenses, and lay them out."""
+    """Read documents through all lenses, and lay them out: in single precision what is read of them in bytes.
+
+    ``shape``: the tree that they have places in.
+    """
     check_words(len(lenses[0].by_word), counts.shape[1])
-    rows, topical, lengths, no = [], [], [], np.zeros(counts.shape[0])
-    for lens, of_lens in zip(lenses, parts, strict=True):
-        own = np.ascontiguousarray(fisher.read(engine, lens, counts), dtype)
+    rows, topical, lengths, no, nodes = [], [], [], np.zeros(counts.shape[0]), np.empty(0, np.int32)
+    for number, (lens, of_lens) in enumerate(zip(lenses, parts, strict=True)):
+        kept = own = np.ascontiguousarray(fisher.read(engine, lens, counts), dtype)
+        if shape is not None and number == shape.model:
+            nodes = shape.places(own)
+        if dtype == np.float32:
+            own = opened(kept := packed(own))  # what is kept of them is what lengths are of
         scores = fisher.topical(engine, lens, counts, own)
-        rows.append(own)
-        topical.append(own if lens.class_information is None else np.ascontiguousarray(scores, dtype))
+        rows.append(kept)
+        topical.append(kept if lens.class_information is None else np.ascontiguousarray(scores, dtype))
         lengths.append((scores**2).sum(axis=1) if "topical" in of_lens else no)
         with_words = "lexical" in of_lens
         lengths.append(fisher.lexical_lengths(engine, kernels, lens, counts, own) if with_words else no)
@@ -189,8 +201,19 @@ def segment_of(
     each = matrix.scales(lengths, tokens, normalise)
     per_token = 1.0 / np.maximum(tokens, fisher.FEWEST_TOKENS)
     scales = [np.column_stack([each[place], each[place + 1] * per_token]) for place in range(0, len(each), 2)]
-    index = matrix.postings(counts, dtype)
-    return compact(Segment(documents, index, tokens, tuple(rows), tuple(topical), tuple(scales)))
+    index = narrow(matrix.postings(counts, dtype), counts.shape[0])
+    light = tuple(scale.astype(dtype) for scale in scales)
+    return compact(Segment(documents, index, tokens.astype(dtype), tuple(rows), tuple(topical), light, nodes))
+
+
+def narrow(postings: Postings, n_docs: int) -> Postings:
+    """The same postings in as few bytes as their numbers need: two for a document, one for a count."""
+    docs, counts = postings.docs, postings.counts
+    if n_docs <= SHORT:
+        docs = docs.astype(np.uint16, copy=False)
+    if counts.dtype.kind == "f" and not len(counts[(counts != np.rint(counts)) | (counts > MOST)]):
+        counts = counts.astype(np.uint8)
+    return postings._replace(docs=docs, counts=counts)
 
 
 def compact(segment: Segment) -> Segment:
@@ -203,7 +226,7 @@ def compact(segment: Segment) -> Segment:
     return replace(segment, postings=postings, words=words.astype(np.int64))
 
 
-LARGEST = 1 << 16  # documents of a segment that was put together
+LARGEST = SHORT  # documents of a segment that was put together
 
 
 def n_staying(sizes: Sequence[int], added: int) -> int:
@@ -222,7 +245,8 @@ def joined(segments: Sequence[Segment]) -> Segment:
     starts = np.cumsum([0, *map(len, segments)])
     words = np.concatenate([np.repeat(_words(segment), np.diff(segment.postings.ends)) for segment in segments])
     docs = np.concatenate([
-        segment.postings.docs + np.int32(start) for segment, start in zip(segments, starts[:-1], strict=True)
+        segment.postings.docs.astype(np.int32) + np.int32(start)
+        for segment, start in zip(segments, starts[:-1], strict=True)
     ])  # fmt: skip
     counts = np.concatenate([segment.postings.counts for segment in segments])
     order = np.argsort(words, kind="stable")  # the documents of a word come in their order
@@ -230,11 +254,12 @@ def joined(segments: Sequence[Segment]) -> Segment:
     postings = Postings(np.append(firsts, len(words)).astype(np.int64), docs[order].astype(np.int32), counts[order])
     own = [segment.topical[number] is segment.rows[number] for segment in segments[:1] for number in
            range(len(segment.rows))]  # fmt: skip
-    rows = _stacked([segment.rows for segment in segments])
-    topical = _stacked([segment.topical for segment in segments])
+    rows = _stacked([_alike(segment.rows, segments) for segment in segments])
+    topical = [rows[number] if same else np.concatenate([segment.topical[number] for segment in segments])
+               for number, same in enumerate(own)]  # fmt: skip
     return Segment(
-        _documents(segments), postings, np.concatenate([segment.lengths for segment in segments]), rows,
-        tuple(row if same else other for row, other, same in zip(rows, topical, own, strict=True)),
+        _documents(segments), narrow(postings, int(starts[-1])),
+        np.concatenate([segment.lengths for segment in segments]), rows, tuple(topical),
         _stacked([segment.scales for segment in segments]),
         np.concatenate([segment.nodes for segment in segments]), known.astype(np.int64),
     )  # fmt: skip
@@ -247,9 +272,10 @@ def kept(segment: Segment, keep: Any) -> Segment:
     there = keep[segment.postings.docs]
     words = np.repeat(_words(segment), np.diff(segment.postings.ends))[there]
     places = np.cumsum(keep) - 1
-    docs, counts = places[segment.postings.docs[there]], np.asarray(segment.postings.counts[there])
+    old_docs = segment.postings.docs
+    docs, counts = places[old_docs[there]], np.asarray(segment.postings.counts[there])
     known, firsts = np.unique(words, return_index=True)
-    postings = Postings(np.append(firsts, len(words)).astype(np.int64), docs.astype(np.int32), counts)
+    postings = Postings(np.append(firsts, len(words)).astype(np.int64), docs.astype(old_docs.dtype), counts)
     rows = tuple(np.asarray(one[keep]) for one in segment.rows)
     topical = tuple(
         own if other is was else np.asarray(other[keep])
@@ -269,6 +295,12 @@ def kept(segment: Segment, keep: Any) -> Segment:
 
 def _words(segment: Segment) -> Any:
     return np.arange(len(segment.postings.ends) - 1) if segment.words is None else np.asarray(segment.words)
+
+
+def _alike(rows: Sequence[Any], segments: Sequence[Segment]) -> Sequence[Any]:
+    """Rows in bytes, if some segment has them so."""
+    some = any(one.dtype == PACKED for segment in segments for one in segment.rows)
+    return [packed(one) for one in rows] if some else rows
 
 
 def _stacked(arrays: Sequence[Sequence[Any]]) -> tuple[Any, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from topiarist.collection.find.index.packed_rows import PACKED
 from topiarist.collection.find.index.segments import Segment
 
 PIECE = 1 << 20  # numbers looked at in one go
@@ -72,13 +73,15 @@ def _check_segment(segment: Segment, index: Any, *, numbers: bool) -> None:
     size = index.n_words if words is None else len(words)
     _need(ends.shape == (size + 1,) and ends.dtype == np.int64, "ends")
     _need(ends[0] == 0 and ends[-1] == len(docs) and bool((np.diff(ends) >= 0).all()), "ends")
-    _need(docs.ndim == 1 and docs.dtype == np.int32 and docs.shape == counts.shape and counts.dtype == dtype, "docs")
+    _need(docs.ndim == 1 and docs.dtype in (np.int32, np.uint16) and docs.shape == counts.shape, "docs")
+    _need(counts.dtype in (dtype, np.uint8), "counts")
     _need(not numbers or _rising(docs, ends, n), "documents of a word that do not rise, or are none")
-    _need(segment.lengths.shape == (n,) and segment.lengths.dtype == np.float64, "lengths")
+    _need(segment.lengths.shape == (n,) and segment.lengths.dtype in (np.float64, dtype), "lengths")
     _need(_positive(segment.lengths), "lengths")
     for rows, topical, scales, lens in zip(segment.rows, segment.topical, segment.scales, index.lenses, strict=True):
         _need(rows.shape == topical.shape == (n, lens.n_classes) and scales.shape == (n, 2), "rows")
-        _need(rows.dtype == topical.dtype == dtype and scales.dtype == np.float64, "rows")
+        _need(rows.dtype in (dtype, PACKED) and scales.dtype in (np.float64, dtype), "rows")
+        _need(topical is rows or topical.dtype == dtype, "rows")
         _need(not numbers or (_positive(rows) and _positive(topical) and _positive(scales)), "rows that are no numbers")
     _need(not numbers or _positive(counts), "counts")
     if index.shape is not None:
@@ -91,7 +94,7 @@ def _rising(docs: Any, ends: Any, n: int) -> bool:
     """Each word's documents rise and exist; a piece at a time, so that nothing of the size of the counts is made."""
     starts = np.zeros(0, np.int64) if not len(docs) else np.unique(ends[:-1][np.diff(ends) > 0])
     for first in range(0, len(docs), PIECE):
-        piece = np.asarray(docs[first : first + PIECE + 1])
+        piece = docs[first : first + PIECE + 1].astype(np.int32)  # or it could not fall
         if piece.min() < 0 or piece.max() >= n:
             return False
         falls = first + 1 + np.flatnonzero(np.diff(piece) <= 0)  # where a new word must begin

@@ -7,13 +7,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from topiarist import CAM, Corpus, Tree
+from topiarist.collection.describe import nodes
 from topiarist.collection.describe.flat_topics import set_general_words_aside
 from topiarist.collection.describe.nodes import ROOT, WORDLESS, named
 from topiarist.collection.describe.topic_tree import _reason, describe_tree, grow_tree
 from topiarist.counts import CountSettings, PhraseSettings
 from topiarist.errors import InputError
+from topiarist.estimators.tree.growth_sample import sampled
 from topiarist.estimators.tree.preparation import Curve
 from topiarist.text.documents import Document
 
@@ -258,3 +261,33 @@ def test_a_new_name_keeps_away_from_the_words_of_names_that_stay():
     assert named(tree, words, before, candidates, frozenset({1})).names[2] == "racket · serve"
     words[2], candidates[2] = ("cup", "goals"), ("cup final",)
     assert named(tree, words, before, candidates, frozenset({1})).names[2] == "cup final"  # better than none
+
+
+def test_of_very_many_documents_some_tell_what_stands_for_a_topic(three_subjects, monkeypatch):
+    """How many documents have a word is asked of all; what is asked of some has a bound."""
+    special, general = set_general_words_aside(three_subjects)
+    model = CAM(3, random_state=0).fit(special.counts)
+    whole = describe_tree(model, special, general)
+    monkeypatch.setattr("topiarist.estimators.tree.growth_sample.MOST_GROWN", 60)
+    monkeypatch.setattr("topiarist.hierarchy.naming.presence.BLOCK", 37)
+    monkeypatch.setattr(nodes, "OF_EACH", 0)
+    some = describe_tree(model, special, general)
+    drawn = set(sampled(special.n_docs, 0).tolist())
+    assert len(drawn) == 60 < special.n_docs
+    assert all(drawn.issuperset(node.rows) for node in some.nodes)
+    assert not all(drawn.issuperset(node.rows) for node in whole.nodes)
+    assert [node.size for node in some.nodes] == [node.size for node in whole.nodes]
+    assert [node.names for node in some.nodes] == [node.names for node in whole.nodes], "names are of all documents"
+
+
+def test_a_small_topic_is_stood_for_by_its_own_documents(monkeypatch):
+    """Of a class that chance left out some documents are looked at all the same."""
+    monkeypatch.setattr("topiarist.estimators.tree.growth_sample.MOST_GROWN", 30)
+    own = np.where(np.arange(1000) % 250 == 7, 0, 1 + np.arange(1000) % 2)  # four documents of the first class
+    shares = csr_array((np.ones(1000, np.float32), own, np.arange(1001)), shape=(1000, 3))
+    looked = nodes._looked_at(shares)
+    assert set(np.flatnonzero(own == 0)) <= set(looked.tolist())
+    assert len(looked) <= 30 + 4 + 2 * nodes.OF_EACH
+    assert (np.diff(looked) > 0).all()
+    monkeypatch.setattr("topiarist.estimators.tree.growth_sample.MOST_GROWN", 1000)
+    assert nodes._looked_at(shares) is None

@@ -13,6 +13,7 @@ from topiarist.counts.split import completion_split
 from topiarist.counts.validation import check_counts
 from topiarist.errors import InputError, UsageError
 from topiarist.models.engine import Side, load_kernels
+from topiarist.models.word_meetings import WordMeetings
 from topiarist.scale.threads import Threads
 
 
@@ -97,13 +98,12 @@ def npmi_coherence(topics: ArrayLike, X: Matrix, *, top_n: int = 10) -> Floats:
     the documents of ``X`` that hold both words. A pair that never meets counts -1, one that always meets 1.
     """
     counts = check_counts(X)
-    presence = counts.tocsc().astype(bool).astype(np.float64)
-    return np.array([_coherence(presence[:, top]) for top in _top_words(topics, top_n)])
+    meetings = WordMeetings.of(counts)
+    return np.array([_coherence(meetings.among(top) / counts.shape[0]) for top in _top_words(topics, top_n)])
 
 
-def _coherence(presence: Csr) -> float:
-    """Mean over pairs of columns, of which each says in which documents a word occurs."""
-    together = (presence.T @ presence).toarray() / presence.shape[0]
+def _coherence(together: Floats) -> float:
+    """Mean over pairs of words; ``together`` has the share of the documents that hold both."""
     first, second = np.triu_indices(together.shape[0], 1)
     alone = np.diag(together)
     return float(_npmi(together[first, second], alone[first], alone[second]).mean())

@@ -8,15 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from topiarist.arrays import Bools, Csr
+from topiarist.arrays import Array, Bools, Csr
 from topiarist.collection.describe.flat_topics import coherences, names_of
 from topiarist.counts.corpus import Corpus
+from topiarist.counts.room import picked, row_runs
+from topiarist.counts.validation import token_counts
 from topiarist.hierarchy.growth.headings import gains
 from topiarist.hierarchy.naming.exam import is_formula
 from topiarist.hierarchy.naming.names import node_names, shares_word, usable_words
 from topiarist.hierarchy.naming.presence import describing_words, presence_of, rival_words
-from topiarist.hierarchy.naming.readings import Readings, read, sample_of
+from topiarist.hierarchy.naming.readings import Readings, largest_classes, read, sample_of
 from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.tree_model import TreeModel
 from topiarist.hierarchy.tree_text import DOT
@@ -28,6 +31,7 @@ WORDLESS = "no words of its own"
 BLOCK = 1 << 16  # documents that are read at once: memory does not grow with documents × nodes
 REMEMBERED = 6  # first words of a node among which those of an earlier name still name it
 IN_A_NAME = 2  # words of a node that make its name; more where siblings would be called the same
+OF_EACH = 64  # documents of a class that are looked at, at least, where it has as many
 JUDGED = 10  # first words of a node whose coherence is told, as everybody tells it; more are kept to be read
 
 
@@ -66,11 +70,14 @@ def describe_nodes(
     words of the ``language`` (or of several, "en de") describe nothing, however frequent they are. Names have phrases
     where there are ``texts`` to read some of (those of the corpus, if it has them). No name has an ``ignored`` word.
     ``seeds`` are columns that people want at nodes: they come first there, if a document of the node has them.
-    ``standing``: documents that may stand for a node; None: all.
+    ``standing``: documents that may stand for a node; None: all. Which words go together, and who stands for a node, is
+    asked of as many documents as a tree grows from, where there are more; how many have a word, of all.
     """
     tree = model.tree
     mask = tree.path_mask(model.class_nodes)
-    typical = _typical(model, shares, corpus, n_documents, standing)
+    looked = _looked_at(csr_array(shares))
+    seen = corpus.counts if looked is None else picked(corpus.counts, looked)
+    typical = _typical(model, shares, seen, n_documents, standing, looked)
     known = corpus.vocabulary.words
     functional = frozenset[str]().union(*map(function_words, language.split()))
     texts = texts if texts is not None else corpus.texts
@@ -83,13 +90,14 @@ def describe_nodes(
         readings = _without(readings, frozenset(ignored))
         functional = functional | readings.verbs
         empty = np.array([word in functional or is_formula(word) for word in known], bool)
-    columns = describing_words(presence, n_words, counts=corpus.counts, words=known, empty=empty, first=seeds)
+    columns = describing_words(presence, n_words, counts=seen, words=known, empty=empty, first=seeds)
     names = node_names(presence, known, model.class_nodes, readings, empty=empty)
     words = [tuple(corpus.vocabulary.words[column] for column in chosen) for chosen in columns]
     words[tree.root] = (*general[:n_words], *words[tree.root])
     size = np.asarray(shares.sum(axis=0, dtype=np.float64)).ravel() @ mask
-    coherence = coherences([chosen[:JUDGED] for chosen in columns], corpus.counts)
-    gain = gains(tree, model.class_nodes, model.node_given_class @ model.word_given_node, size[list(model.class_nodes)])
+    coherence = coherences([chosen[:JUDGED] for chosen in columns], seen)
+    of_classes = csr_array(model.node_given_class) @ model.word_given_node  # of hundreds of nodes few are on a path
+    gain = gains(tree, model.class_nodes, of_classes, size[list(model.class_nodes)])
     return tuple(
         NodeSummary(
             words[node], float(size[node]), float(size[node] / max(size[tree.root], 1e-300)),
@@ -158,19 +166,44 @@ def _possible_names(words: tuple[str, ...]) -> Iterator[str]:
     yield from (f"{DOT.join(words[:IN_A_NAME])} ({number})" for number in itertools.count(2))
 
 
-def _typical(model: TreeModel, shares: Csr, corpus: Corpus, n_documents: int, standing: Bools | None) -> Any:
-    """The documents that speak most from each node, read block by block."""
-    from topiarist.estimators.tree import abstraction  # a second to load, which those who only look do not need
+def _looked_at(shares: Csr) -> Array | None:
+    """The documents that tell which words go together, and that may stand for a node; None: all.
 
-    lengths = corpus.lengths() if standing is None else corpus.lengths() * standing
-    best, scores = [], []
-    for start in range(0, corpus.n_docs, BLOCK):
-        here = slice(start, start + BLOCK)
-        posterior = shares[here].toarray()
-        share = abstraction.node_given_doc(corpus.counts[here], model, posterior)
+    Of each class there are some, however few it has.
+    """
+    # a second to load, which those who only look do not need
+    from topiarist.estimators.tree.growth_sample import sampled
+
+    some = sampled(shares.shape[0], 0)
+    if some is None:
+        return None
+    own = largest_classes(shares)
+    seen = np.bincount(own[some][own[some] >= 0], minlength=shares.shape[1])
+    rare = np.flatnonzero(seen < OF_EACH)
+    order = np.argsort(own, kind="stable") if len(rare) else some
+    ends = np.searchsorted(own, np.arange(shares.shape[1] + 1), sorter=order) if len(rare) else ()
+    more = [_evenly(order[ends[number] : ends[number + 1]], OF_EACH) for number in rare.tolist()]
+    return np.unique(np.concatenate([some, *more]))
+
+
+def _evenly(rows: Array, number: int) -> Array:
+    """So many of some rows, evenly over them; all, where they are fewer."""
+    return rows if len(rows) <= number else rows[np.linspace(0, len(rows) - 1, number).astype(np.int64)]
+
+
+def _typical(
+    model: TreeModel, shares: Csr, counts: Csr, n_documents: int, standing: Bools | None, looked: Array | None
+) -> Any:
+    """The documents that speak most from each node, read block by block; ``counts`` are those of who is looked at."""
+    from topiarist.estimators.tree import abstraction
+
+    every = np.arange(counts.shape[0]) if looked is None else looked
+    lengths = token_counts(counts) if standing is None else token_counts(counts) * standing[every]
+    steady, best, scores = lengths / (lengths + STEADINESS), [], []
+    for here, own in row_runs(counts, BLOCK):
+        share = abstraction.sparse_node_given_doc(own, model, shares[every[here]])
         rows = abstraction.prototypes(share, n_documents, lengths[here], STEADINESS)
-        steady = lengths[here] / (lengths[here] + STEADINESS)
-        scores.append(share[rows, np.arange(len(rows))[:, None]] * steady[rows])
-        best.append(rows + start)
+        scores.append(share.tocsr()[rows, np.arange(len(rows))[:, None]].toarray() * steady[here][rows])
+        best.append(every[here][rows])
     order = np.argsort(-np.hstack(scores), axis=1, kind="stable")[:, :n_documents]
     return np.take_along_axis(np.hstack(best), order, axis=1)

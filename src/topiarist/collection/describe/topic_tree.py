@@ -21,6 +21,7 @@ from topiarist.estimators.tree.fitted_tree import shares_of, tree_model
 from topiarist.estimators.tree.preparation import Curve
 from topiarist.hierarchy import tree_text
 from topiarist.hierarchy.edits import cut
+from topiarist.hierarchy.naming.readings import largest_classes
 from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.tree_text import DOT
 from topiarist.hierarchy.views import view, views
@@ -243,13 +244,18 @@ def _reason(model: Any, n_docs: int) -> str:
 
 def _agreement(corpus: Corpus, shares: Csr) -> float | None:
     """Normalised mutual information of the classes and the first labels of the documents that have any."""
-    rows = [row for row, labels in enumerate(corpus.labels) if labels]
-    first = [corpus.labels[row][0] for row in rows]
-    if len(set(first)) < 2:
+    numbers: dict[str, int] = {}
+    first = np.full(shares.shape[0], -1, np.int32)
+    for row, labels in enumerate(corpus.labels):
+        if labels:
+            first[row] = numbers.setdefault(labels[0], len(numbers))
+    if len(numbers) < 2:
         return None
     from sklearn.metrics import normalized_mutual_info_score
 
-    return float(normalized_mutual_info_score(first, shares.argmax(axis=1)[rows]))
+    known = first >= 0
+    own = np.maximum(largest_classes(csr_array(shares)), 0)
+    return float(normalized_mutual_info_score(first[known], own[known]))
 
 
 def without_words(known: Description, ignored: Collection[str]) -> Description:

@@ -77,7 +77,8 @@ class _Said(NamedTuple):
         texts = [known.text_of(document) for document in documents]
         counts = known.heeded(hear(texts, vocabulary, settings).counts)
         try:
-            own, found = count(texts, replace(settings, min_documents=SHARED, max_words=None, max_document_share=1.0))
+            every = replace(settings, min_document_share=0.0, max_words=None, max_document_share=1.0)
+            own, found = count(texts, replace(every, min_documents=SHARED))
         except InputError:  # no word that two of them share
             return cls(counts, vocabulary.words, vocabulary.totals)
         heard = hear(found.words, vocabulary, settings, known.general)

@@ -59,9 +59,9 @@ def usable_words(presence: Presence, words: Sequence[str], empty: Any = None) ->
     tree, best = presence.tree, np.zeros(len(words), bool)
     for node in range(len(tree)):
         if node != tree.root:
-            share = presence.have[node] / max(float(presence.documents[node]), 1e-12)
-            scores = _naming(share, presence.elsewhere(node))
-            best[highest(scores, 4 * CONSIDERED)] = True
+            here = presence.words(node)
+            scores = _naming(presence.plain_shares(node, here), presence.elsewhere(node, here))
+            best[here[highest(scores, 4 * CONSIDERED)]] = True
     if empty is not None:
         best[empty] = False
     plain = np.array([is_plain(word) for word in words], bool)
@@ -141,15 +141,14 @@ def _items(presence: Presence, words: Sequence[str], columns: Array, node: int, 
     tree = presence.tree
     if node == tree.root:
         return []
-    elsewhere = presence.elsewhere(node)[columns]
-    share = presence.have[node][columns] / max(float(presence.documents[node]), 1e-12)
+    elsewhere, share = presence.elsewhere(node, columns), presence.plain_shares(node, columns)
     scores = _naming(share, elsewhere)
-    below = list(tree.children(node))
-    each = presence.have[below][:, columns] / np.maximum(presence.documents[below], 1e-12)[:, None]
+    below = np.array(tree.children(node), np.int64)
+    each = presence.have[np.ix_(below, columns)] / np.maximum(presence.documents[below], 1e-12)[:, None]
     of_most = _tells_of_most(each, presence.documents[below], elsewhere)
     picked = highest(scores, CONSIDERED)
-    for one, child in enumerate(below):  # what tells of a child and is not one of the best here
-        own = np.where(scores > 0, _naming(each[one], presence.elsewhere(child)[columns]), 0.0)
+    for one, child in enumerate(below.tolist()):  # what tells of a child and is not one of the best here
+        own = np.where(scores > 0, _naming(each[one], presence.elsewhere(child, columns)), 0.0)
         picked += highest(own, OF_EACH_CHILD)
     found = [
         Item(

@@ -13,14 +13,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csr_array
 
 from topiarist.arrays import Array
+from topiarist.counts.room import row_runs
 from topiarist.hierarchy.growth.headings import outside
 from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.words import STEM, is_variant
+from topiarist.models.word_meetings import WordMeetings
 
 RIVALS = 3  # words looked at for each that describes a node
+ALL = slice(None)  # of the words
+BLOCK = 1 << 18  # documents whose words are in memory together
 AGREEMENT = 2.0  # how much words that occur in the same documents are preferred
 
 
@@ -32,28 +36,40 @@ class Presence:
     have: Array  # (n_nodes, n_words)
     documents: Array  # (n_nodes,)
 
-    def shares(self, node: int) -> Array:
+    def words(self, node: int) -> Array:
+        """The columns of the words that a document of the node has: of no other anything can be told there."""
+        columns: Array = np.flatnonzero(self.have[node])
+        return columns
+
+    def shares(self, node: int, columns: Any = ALL) -> Array:
         """The share of the documents of a node that have each word; for a heading the root mean of its children's."""
         below = list(self.tree.children(node))
         if not below:
-            share: Array = self.have[node] / max(float(self.documents[node]), 1e-12)
-            return share
+            return self.plain_shares(node, columns)
         weight = self.documents[below] / max(float(self.documents[below].sum()), 1e-12)
-        each = self.have[below] / np.maximum(self.documents[below], 1e-12)[:, None]
+        each = np.stack([self.have[child][columns] for child in below])
+        each = each / np.maximum(self.documents[below], 1e-12)[:, None]
         mean: Array = (weight @ np.sqrt(each)) ** 2
         return mean
 
-    def elsewhere(self, node: int) -> Array:
+    def plain_shares(self, node: int, columns: Any = ALL) -> Array:
+        """The share of the documents at or under a node that have each word."""
+        share: Array = self.have[node][columns] / max(float(self.documents[node]), 1e-12)
+        return share
+
+    def elsewhere(self, node: int, columns: Any = ALL) -> Array:
         """The share of the other documents that have each word."""
-        root = self.tree.root
-        return outside(self.have[root], float(self.documents[root]), self.have[node], float(self.documents[node]))
+        have, documents, root = self.have, self.documents, self.tree.root
+        return outside(have[root][columns], float(documents[root]), have[node][columns], float(documents[node]))
 
 
 def presence_of(tree: Tree, class_nodes: Sequence[int], shares: Any, counts: Any) -> Presence:
     """From the shares of documents in classes (documents × classes) and their counts (documents × words)."""
     shares, counts = csr_array(shares), csr_array(counts)
-    has = csr_array((np.ones(len(counts.data), np.float32), counts.indices, counts.indptr), shape=counts.shape)
-    by_class = (csr_array(shares.T).astype(np.float32) @ has).toarray()
+    by_class: Array = np.zeros((shares.shape[1], counts.shape[1]), np.float32)
+    for here, some in row_runs(counts, BLOCK):
+        has = csr_array((np.ones(len(some.data), np.float32), some.indices, some.indptr), shape=some.shape)
+        by_class += csr_array(shares[here].T).astype(np.float32) @ has
     mask = tree.path_mask(class_nodes).astype(np.float32)
     sizes = np.asarray(shares.sum(axis=0), np.float64).ravel()
     return Presence(tree, mask.T @ by_class, mask.T.astype(np.float64) @ sizes)
@@ -78,32 +94,28 @@ def describing_words(
     its documents has them.
     """
     tree = presence.tree
-    scores = np.zeros((len(tree), presence.have.shape[1]), np.float32)
-    for node in range(len(tree)):
-        if node != tree.root:
-            scores[node] = telling(presence.shares(node), presence.elsewhere(node))
-    if empty is not None:
-        scores[:, empty] = 0.0
-    has = _documents_by_word(counts) if counts is not None else None
+    meetings = None if counts is None else WordMeetings.of(csr_array(counts))
     chosen: list[Array] = [np.empty(0, np.int64)] * len(tree)
     above: list[list[int]] = [[] for _ in range(len(tree))]
     for node in tree.depth_first():
         if node == tree.root:
             continue
         parent = tree.parents[node]
-        own = scores[node]
-        own[above[parent]] = 0.0
+        columns = presence.words(node)
+        own = telling(presence.shares(node, columns), presence.elsewhere(node, columns)).astype(np.float32)
+        if empty is not None:
+            own[empty[columns]] = 0.0
         said = [words[column].split() for column in above[parent]] if words is not None else []
         wanted = [column for column in (first or {}).get(node, ()) if presence.have[node, column] > 0][:n_words]
-        own[wanted] = 0.0
+        own[np.isin(columns, [*above[parent], *wanted])] = 0.0
         said += [words[column].split() for column in wanted] if words is not None else []
-        others = _best(own, n_words - len(wanted), words, said, has) if len(wanted) < n_words else []
+        others = _best(columns, own, n_words - len(wanted), words, said, meetings) if len(wanted) < n_words else []
         chosen[node] = np.array([*wanted, *others], np.int64)
         above[node] = [*above[parent], *chosen[node].tolist()]
     frequent = np.array(presence.have[tree.root])
     if len(tree) > 1:  # what tells of a node below is not for all
         frequent[np.concatenate([chosen[node] for node in range(len(tree)) if node != tree.root])] = 0.0
-    chosen[tree.root] = np.array(_best(frequent, n_words, None, [], None), np.int64)
+    chosen[tree.root] = np.array(highest(frequent, n_words), np.int64)
     return chosen
 
 
@@ -112,21 +124,16 @@ def rival_words(presence: Presence, n_words: int) -> Array:
     found = np.zeros(presence.have.shape[1], bool)
     for node in range(len(presence.tree)):
         if node != presence.tree.root:
-            found[highest(telling(presence.shares(node), presence.elsewhere(node)), 2 * RIVALS * n_words)] = True
+            here = presence.words(node)
+            scores = telling(presence.shares(node, here), presence.elsewhere(node, here))
+            found[here[highest(scores, 2 * RIVALS * n_words)]] = True
     columns: Array = np.flatnonzero(found)
     return columns
 
 
-def _documents_by_word(counts: Any) -> Any:
-    """Which documents have each word, by columns."""
-    has = csc_array(counts)
-    return csc_array((np.ones(len(has.data), np.float32), has.indices, has.indptr), shape=has.shape)
-
-
-def _agreement(has: Any, columns: list[int]) -> Array:
+def _agreement(meetings: WordMeetings, columns: list[int]) -> Array:
     """Normalised pointwise mutual information of some words, by documents."""
-    some = has[:, columns]
-    both = (some.T @ some).toarray().astype(np.float64) / max(has.shape[0], 1)
+    both = meetings.among(columns) / max(meetings.n_docs, 1)
     alone = np.maximum(np.diag(both), 1e-300)
     safe = np.clip(both, 1e-300, 1 - 1e-12)
     npmi: Array = np.where(both > 0, np.log(safe / alone / alone[:, None]) / -np.log(safe), -1.0)
@@ -140,13 +147,16 @@ def telling(share: Array, elsewhere: Array, power: float = 1.0) -> Array:
     return np.maximum(scores, 0.0)
 
 
-def _best(scores: Array, number: int, words: Sequence[str] | None, said: list[list[str]], has: Any) -> list[int]:
+def _best(
+    columns: Array, scores: Array, number: int, words: Sequence[str] | None, said: list[list[str]], meetings: Any
+) -> list[int]:
     """The columns of the highest scores; a score counts more if its word goes together with those picked before."""
-    rivals = highest(scores, RIVALS * number + len(said))
-    if not rivals:
+    places = highest(scores, RIVALS * number + len(said))
+    if not places:
         return []
-    columns, own = np.array(rivals), scores[rivals].astype(np.float64)
-    npmi = _agreement(has, rivals) if has is not None else np.zeros((len(rivals), len(rivals)))
+    columns, own = columns[places], scores[places].astype(np.float64)
+    rivals: list[int] = columns.tolist()
+    npmi = _agreement(meetings, rivals) if meetings is not None else np.zeros((len(rivals), len(rivals)))
     picked, together, waiting = list[int](), np.zeros(len(rivals)), np.ones(len(rivals), bool)
     begun = {part[:STEM] for other in said for part in other}  # variants begin alike
     while waiting.any() and len(picked) < number:

@@ -13,6 +13,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -35,6 +36,7 @@ FOLLOWED = 0.1  # of a word's documents have an article behind it, twice as many
 FEWEST_HEARD = 8  # documents with a word, to say so
 LONGEST_CAPITALS = 5  # letters of a word that is written in capitals because it is an abbreviation
 WORD = re.compile(r"[^\W_]+(?:_[^\W_]+)*", re.UNICODE)
+AT = "\n"  # between a phrase and the words around it: one text for each place is no work for the collector of garbage
 JOINTS = frozenset("@./\\_:%=&~")
 COMMAND = re.compile(r"\\(?:[^\w\s]\{?(?:\w\})?)?$")  # before \left in TeX, and what an accent cuts off, Schr\"odinger
 
@@ -58,7 +60,7 @@ class Readings:
 def sample_of(shares: Any) -> list[list[int]]:
     """Rows of documents that belong to a class more than to any other, for each class, evenly over the collection."""
     shares = csr_array(shares)
-    own = _largest(shares)
+    own = largest_classes(shares)
     rows = []
     most = int(np.clip(min(PART * shares.shape[0], MOST_READ) / max(shares.shape[1], 1), *SAMPLED))
     for number in range(shares.shape[1]):
@@ -69,15 +71,14 @@ def sample_of(shares: Any) -> list[list[int]]:
     return rows
 
 
-def _largest(shares: Any) -> Array:
-    """The class of each document with the largest share; −1 for none."""
+def largest_classes(shares: Any) -> Array:
+    """The class of each document with the largest share, of equal ones the first; −1 for none."""
     own = np.full(shares.shape[0], -1, np.int64)
-    filled = np.flatnonzero(np.diff(shares.indptr))
-    starts = shares.indptr[filled]
-    best = np.maximum.reduceat(shares.data, starts) if len(filled) else np.empty(0)
-    for row, start, top in zip(filled.tolist(), starts.tolist(), best.tolist(), strict=True):
-        stop = shares.indptr[row + 1]
-        own[row] = shares.indices[start + int(np.argmax(shares.data[start:stop] >= top))]
+    filled = np.flatnonzero(lengths := np.diff(shares.indptr))
+    if len(filled):
+        starts = shares.indptr[filled]
+        best = np.repeat(np.maximum.reduceat(shares.data, starts), lengths[filled]) == shares.data
+        own[filled] = shares.indices[np.minimum.reduceat(np.where(best, np.arange(len(best)), len(best)), starts)]
     return own
 
 
@@ -101,7 +102,7 @@ def read(texts: Sequence[str], rows: Sequence[Sequence[int]], words: Iterable[st
     verbs = frozenset(filter(notes.is_verb, known))
     found = {phrase: by_leaf for phrase, by_leaf in found.items() if not notes.is_boilerplate(phrase)}
     found = _closed({phrase: by_leaf for phrase, by_leaf in found.items() if verbs.isdisjoint(_ends(phrase))})
-    written = {word: _usual(counts) for word, counts in notes.forms.items()}
+    written = {word: _usual(forms) for word, forms in notes.forms.items()}
     parts = {word for word, number in notes.seen.items() if notes.glued[word] > GLUED * number}
     return Readings(found, written, frozenset(parts | set(filter(notes.is_boilerplate, known))), verbs, len(rows))
 
@@ -121,10 +122,10 @@ def written_forms(texts: Iterable[str], words: Iterable[str]) -> dict[str, str]:
     known, notes = frozenset(part for word in words for part in word.split()), _Notes()
     for text in texts:
         _spoken(text[:READ], known, notes)
-    usual = {word: _usual(counts) for word, counts in notes.forms.items()}
+    usual = {word: _usual(forms) for word, forms in notes.forms.items()}
     return {
         word: form for word, form in usual.items()
-        if form != word and (form != form.capitalize() or notes.forms[word][form] >= FEWEST_TIMES)
+        if form != word and (form != form.capitalize() or notes.written[form] >= FEWEST_TIMES)
     }  # fmt: skip
 
 
@@ -163,32 +164,45 @@ class _Notes:
 
     def __init__(self, articles: frozenset[str] = frozenset()) -> None:
         self.articles = articles
-        self.announced, self.announcing = Counter[str](), Counter[str]()  # by an article, and an article
-        self.forms = defaultdict[str, Counter[str]](Counter)
-        self.seen, self.glued, self.documents = Counter[str](), Counter[str](), Counter[str]()
-        self.contexts = defaultdict[str, set[tuple[str, str]]](set)
+        self.announced, self.announcing = defaultdict[str, int](int), defaultdict[str, int](int)  # by one, and one
+        self.written = defaultdict[str, int](int)  # times of each form
+        self.seen, self.glued = defaultdict[str, int](int), defaultdict[str, int](int)
+        self.stands = list[
+            str
+        ]()  # of a word or phrase in each document, and the words before and behind it; see ``AT``
 
-    def note(self, text: str, before: str, after: str) -> None:
-        """Where a word or phrase stands for the first time in a document."""
-        self.documents[text] += 1
-        self.contexts[text].add((before, after))
+    @cached_property
+    def documents(self) -> Counter[str]:
+        """How many documents have each word or phrase, when all are read."""
+        return Counter(map(_of_stand, self.stands))
 
-    def listen(self, spoken: list[tuple[str, bool]], place: int) -> None:
-        """Whether an article stands before or behind a word, with nothing between them."""
-        word, together = spoken[place]
-        self.announced[word] += together and spoken[place - 1][0] in self.articles
-        following, together = spoken[place + 1] if place + 1 < len(spoken) else ("", False)
-        self.announcing[word] += together and following in self.articles
+    @cached_property
+    def contexts(self) -> Counter[str]:
+        """Between how many different words it stands there."""
+        return Counter(map(_of_stand, set(self.stands)))
+
+    @property
+    def forms(self) -> dict[str, dict[str, int]]:
+        """The forms of each word, and how often it has them."""
+        found = dict[str, dict[str, int]]()
+        for form, times in self.written.items():
+            found.setdefault(form.lower(), {})[form] = times
+        return found
 
     def is_boilerplate(self, text: str) -> bool:
         """Whether it stands between the same words in most documents."""
         number = self.documents[text]
-        return number >= FEWEST_TIMES and len(self.contexts[text]) < VARIED * number
+        return number >= FEWEST_TIMES and self.contexts[text] < VARIED * number
 
     def is_verb(self, word: str) -> bool:
         """Whether articles stand behind it, and not before it."""
-        number, behind = self.documents[word], self.announcing[word]
-        return number >= FEWEST_HEARD and behind >= FOLLOWED * number and behind > 2 * self.announced[word]
+        number, behind = self.documents[word], self.announcing.get(word, 0)
+        return number >= FEWEST_HEARD and behind >= FOLLOWED * number and behind > 2 * self.announced.get(word, 0)
+
+
+def _of_stand(stand: str) -> str:
+    """The word or phrase."""
+    return stand[: stand.index(AT)]
 
 
 def _closed(phrases: dict[str, dict[int, float]]) -> dict[str, dict[int, float]]:
@@ -205,7 +219,7 @@ def _closed(phrases: dict[str, dict[int, float]]) -> dict[str, dict[int, float]]
     return {phrase: by_leaf for phrase, by_leaf in phrases.items() if phrase not in pieces}
 
 
-def _usual(forms: Counter[str]) -> str:
+def _usual(forms: Mapping[str, int]) -> str:
     """How a word is written most often; capitals of a headline are not how it is written."""
     form = max(forms, key=lambda one: (forms[one], one))
     if form.isupper() and len(form) > 1:
@@ -218,44 +232,54 @@ def _usual(forms: Counter[str]) -> str:
 def _spoken(text: str, known: frozenset[str], notes: _Notes | None) -> list[tuple[str, bool]]:
     """The words of a text, each with whether nothing but a blank or a hyphen parts it from the one before."""
     spoken = list[tuple[str, bool]]()
-    end, headline, has_commands = -2, False, "\\" in text
+    end, headline, has_commands, last = -2, False, "\\" in text, len(text) - 1
     for match in WORD.finditer(text):
-        start, form = match.start(), match.group()
+        start, stop = match.span()
+        form = text[start:stop]
         word = form.lower()
         spoken.append((word, start - end == 1 and text[end] in " -\n"))
-        end = match.end()
-        capitals = form.isupper()
+        end, capitals = stop, form.isupper()
         if notes is not None and word in known:
             notes.seen[word] += 1
             if not (capitals and headline):  # among words in capitals these mean nothing
-                notes.forms[word][form] += 1
-            before = start > 1 and text[start - 1] in JOINTS and not text[start - 2].isspace()
-            after = end + 1 < len(text) and text[end] in JOINTS and not text[end + 1].isspace()
-            if before or after or (has_commands and COMMAND.search(text[max(start - 5, 0) : start])):
+                notes.written[form] += 1
+            if (
+                (start > 1 and text[start - 1] in JOINTS and not text[start - 2].isspace())
+                or (end < last and text[end] in JOINTS and not text[end + 1].isspace())
+                or (has_commands and COMMAND.search(text[max(start - 5, 0) : start]))
+            ):
                 notes.glued[word] += 1
         headline = capitals
     return spoken
 
 
 def _phrases(spoken: list[tuple[str, bool]], known: frozenset[str], notes: _Notes) -> set[str]:
-    """Two adjacent words of a text that names may be made of, or three of which the outer ones are."""
-    found = set[str]()
-    at = [word for word, _ in spoken]
-    padded = ["", *at, ""]
-    for place, word in enumerate(at):
+    """Two adjacent words of a text that names may be made of, or three of which the outer ones are.
+
+    Of a word or phrase it is noted where it stands for the first time; of a word also whether an article stands before
+    or behind it, with nothing between them.
+    """
+    words, found, stands, articles = set[str](), set[str](), notes.stands, notes.articles
+    padded = [("", False), *spoken, ("", False), ("", False), ("", False)]
+    for place, (word, joins) in enumerate(spoken, 1):
         if word not in known:
             continue
-        if word not in found:
-            found.add(word)
-            notes.note(word, padded[place], padded[place + 2])
-            notes.listen(spoken, place)
-        for length in (2, 3):
-            last = place + length - 1
-            if last >= len(at) or not spoken[last][1]:
-                break
-            if at[last] in known and len(set(at[place : last + 1])) == length:
-                phrase = " ".join(at[place : last + 1])
-                if phrase not in found:
-                    found.add(phrase)
-                    notes.note(phrase, padded[place], padded[last + 2])
-    return {phrase for phrase in found if " " in phrase}
+        before, (second, follows), (third, goes_on) = padded[place - 1][0], padded[place + 1], padded[place + 2]
+        if word not in words:
+            words.add(word)
+            stands.append(f"{word}{AT}{before}{AT}{second}")
+            if joins and before in articles:
+                notes.announced[word] += 1
+            if follows and second in articles:
+                notes.announcing[word] += 1
+        if not follows:
+            continue
+        if second != word and second in known and (phrase := f"{word} {second}") not in found:
+            found.add(phrase)
+            stands.append(f"{phrase}{AT}{before}{AT}{third}")
+        if goes_on and third in known and word != third != second != word:
+            phrase = f"{word} {second} {third}"
+            if phrase not in found:
+                found.add(phrase)
+                stands.append(f"{phrase}{AT}{before}{AT}{padded[place + 3][0]}")
+    return found

@@ -11,7 +11,7 @@ from topiarist.collection.collection import Collection
 from topiarist.collection.find import shortlist
 from topiarist.collection.find.search import Likeness, Search
 from topiarist.collection.find.words import cells, line_file, word_index
-from topiarist.collection.find.words.word_index import WordIndex
+from topiarist.collection.find.words.word_index import WordIndex, nearest
 from topiarist.errors import DamagedError, UsageError
 from topiarist.scale.threads import Threads
 
@@ -157,12 +157,12 @@ def test_documents_near_a_query_are_found_in_the_cells_near_it(opened, tmp_path,
         rows, cosines = kept.cells.near(kept.space, direction, Threads(1))
         assert 100 <= len(rows) < 400
         np.testing.assert_allclose(cosines, large.words.near_of(np.arange(len(large)), direction)[rows], rtol=1e-6)
-        few, every = (set(one.nearest(direction, 20, None, Threads(1)).tolist()) for one in (kept, large.words))
+        few, every = (set(nearest(one.around(direction, Threads(1)), 20, None).tolist()) for one in (kept, large.words))
         shares.append(len(few & every) / len(every))
     assert np.mean(shares) >= 0.8
     longer, stay = kept.added(["one more text"])
     assert (stay, longer.cells) == (1, kept.cells)
-    assert len(longer.nearest(direction, 20, None, Threads(1))) >= 20
+    assert len(nearest(longer.around(direction, Threads(1)), 20, None)) >= 20
     assert kept.among(np.arange(len(large)) > 5).cells is None
 
 

@@ -55,7 +55,7 @@ class DefaultQuestion:
 
     def __init__(self, collection: Collection, words: WordIndex, query: str) -> None:
         self.collection, self.query = collection, query
-        self.words = WordQuestion(words, query, self._texts)
+        self.words = WordQuestion(words, query, self._texts, collection.index.threads)
         self.kernel = Question(collection.index, self.words.meant, "meaning")
 
     def _texts(self, rows: Sequence[int]) -> list[str]:
@@ -127,22 +127,45 @@ class DefaultQuestion:
     def looked_at(self, allowed: Any = None) -> Array:
         """The rows of the documents that are looked at, where these are very many."""
         assert self._shortlist is not None  # noqa: S101
-        return self._shortlist.rows(self.words.scores, self.direction, self.pointed, allowed=allowed)
+        return self._shortlist.rows(self.words.scores, self._around, self.pointed, allowed=allowed)
+
+    @cached_property
+    def _around(self) -> Any:
+        """The documents that may lie nearest to the query, whoever is allowed; None where it has no place."""
+        if self._shortlist is None or self.direction is None:
+            return None
+        return self._shortlist.around(self.direction)
 
     def scores_of(self, rows: Array) -> Floats:
         """The scores of some documents."""
         return self._total(self._look(rows))
 
     def _look(self, rows: Array | None) -> _Looked:
-        near = self.near(rows)
+        near, kernel = (self.near(), self.kernel.scores) if rows is None else self._seen(rows)
         return _Looked(
             rows,
             self.words.asked if rows is None else self.words.asked[rows],
             self.words.scores if rows is None else self.words.scores[rows],
-            self.kernel.scores if rows is None else self.kernel.scores_of(rows),
+            kernel,
             0.0 if near is None else near,
             self.pointed if rows is None or self.pointed is None else self.pointed[rows],
         )
+
+    def _seen(self, rows: Array) -> tuple[Floats | None, Floats]:
+        """Cosines and kernel of some documents, by their rising rows; those that were looked at before are known."""
+        known, nears, kernels = self._known
+        at = np.minimum(np.searchsorted(known, rows), max(len(known) - 1, 0))
+        new = rows if not len(known) else rows[known[at] != rows]
+        near, kernel = self.near(new), self.kernel.scores_of(new)
+        every = np.concatenate([known, new])
+        order = np.argsort(every, kind="stable")
+        nears = np.concatenate([nears, np.zeros(len(new), np.float32) if near is None else near])[order]
+        every, kernels = every[order], np.concatenate([kernels, kernel])[order]
+        self._known = every, nears, kernels
+        places = np.searchsorted(every, rows)
+        return None if near is None else nears[places], kernels[places]
+
+    _known: tuple[Array, Floats, Floats] = (np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0))
 
     @cached_property
     def scores(self) -> Floats:
@@ -158,9 +181,9 @@ class DefaultQuestion:
             return self._whole
         if self._last is None or self._last[0] is not allowed:
             looked = self._looked_at if allowed is None else self._look(self.looked_at(allowed))
-            total, every = self._total(looked), np.array(self.words.scores, np.float64)
+            total, by_words = self._total(looked), self.words.scores
             least = float(total[total > 0].min(initial=1.0))
-            every *= 0.5 * least / max(float(every.max(initial=0.0)), 1e-30)
+            every = by_words * np.float32(0.5 * least / max(float(by_words.max(initial=0.0)), 1e-30))
             every[looked.rows] = total
             self._last = allowed, every, frozenset(looked.rows.tolist() if looked.rows is not None else ())
         return self._last[1]

@@ -208,8 +208,9 @@ class Search:
         if not others and not excluded and not self.required and not like and not unlike:
             return None
         asked = Query((*others, *self.required, *excluded))
-        kept = np.full(len(self.collection), not asked)
-        kept[[row for row in self._index.rows(asked) if row < len(kept)]] = True
+        kept: Array = (
+            self._index.matching(asked, len(self.collection)) if asked else np.ones(len(self.collection), bool)
+        )
         kept[[*like, *unlike]] = False
         return kept
 

@@ -18,8 +18,8 @@ import numpy as np
 from topiarist.arrays import Array, Floats
 from topiarist.collection.find.index import SearchIndex
 from topiarist.collection.find.index.query_counts import QueryCounts
-from topiarist.collection.find.index.ranking import nth_largest
-from topiarist.collection.find.words.word_index import WordIndex
+from topiarist.collection.find.index.ranking import largest_rows
+from topiarist.collection.find.words.word_index import WordIndex, nearest
 from topiarist.collection.find.words.word_question import WordQuestion
 from topiarist.scale.threads import Threads
 
@@ -28,6 +28,9 @@ EACH = 2_048  # documents by words, and as many by where they lie
 FEW = 1 << 14  # allowed documents that are all looked at
 TELLING = 24  # words of a question that choose documents: a whole document as a question has many
 SPREAD_OVER = 4_096  # documents that tell how scores are spread over the collection
+
+
+Around = list[tuple[Array, Floats]]  # of each segment, see ``WordIndex.around``
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,18 +57,23 @@ class Shortlist:
             worth[word] = times * self.words.worth(stem)
             often[stem] += times
         telling = sorted(worth, key=lambda word: (-worth[word], word))[:TELLING]
-        question = WordQuestion(self.words, " ".join(telling), lambda rows: [])
-        return self.rows(question.asked, self.words.space.direction(often), allowed=allowed)
+        question = WordQuestion(self.words, " ".join(telling), lambda rows: [], self.threads)
+        direction = self.words.space.direction(often)
+        return self.rows(question.asked, None if direction is None else self.around(direction), allowed=allowed)
+
+    def around(self, direction: Floats) -> Around:
+        """The documents that may lie nearest to a direction."""
+        return self.words.around(direction, self.threads)
 
     def rows(
-        self, by_words: Floats, direction: Floats | None, by_vectors: Floats | None = None, *, allowed: Any = None
+        self, by_words: Floats, around: Around | None, by_vectors: Floats | None = None, *, allowed: Any = None
     ) -> Array:
-        """The best by words, the nearest to a direction and by vectors, of those that are allowed; they rise."""
+        """The best by words, the nearest of those ``around`` a direction and by vectors, of the allowed; they rise."""
         if allowed is not None and np.count_nonzero(allowed) <= FEW:
             return np.flatnonzero(allowed)
         found = [best_rows(one, allowed) for one in (by_words, by_vectors) if one is not None]
-        if direction is not None:
-            found.append(self.words.nearest(direction, EACH, allowed, self.threads))
+        if around is not None:
+            found.append(nearest(around, EACH, allowed))
         return np.unique(np.concatenate(found))
 
 
@@ -78,9 +86,9 @@ def shortlisted(index: SearchIndex, words: Callable[[], WordIndex | None]) -> Se
 
 def best_rows(scores: Floats, allowed: Any) -> Array:
     """The rows of the largest scores above zero, of those that are allowed; of equal ones the first."""
-    there = np.flatnonzero(scores > 0 if allowed is None else (scores > 0) & allowed)
+    there: Array = largest_rows(scores, EACH, allowed)
     if len(there) <= EACH:
         return there
     values = scores[there]
-    most = there[values > (least := nth_largest(values, EACH))]
+    most = there[values > (least := values.min())]
     return np.concatenate([most, there[values == least][: EACH - len(most)]])

@@ -11,6 +11,7 @@ from topiarist.collection.find.words import posting_lists, word_question, word_s
 from topiarist.collection.find.words.posting_lists import PostingLists
 from topiarist.collection.find.words.word_index import WordIndex
 from topiarist.collection.find.words.word_question import EXACT, WordQuestion
+from topiarist.scale.threads import Threads
 from topiarist.text.stems import stems
 from topiarist.text.tokens import Tokenizer
 
@@ -53,6 +54,27 @@ def by_the_formula(query, texts, said):
             part = one[stem] / (one[stem] + norm) + EXACT * exact / (exact + norm)
             found[row] += worth * (K1 + 1) * part / sum(any(s in c for c in counted) for s in stems(typed, "en"))
     return found
+
+
+def test_blocks_and_threads_change_no_score(index, monkeypatch):
+    whole = asked(index, "courts hear appeals of judges")
+    monkeypatch.setattr(word_question, "BLOCK", 2)
+    with Threads(2) as threads:
+        cut = WordQuestion(index, "courts hear appeals of judges", whole.texts, threads)
+        np.testing.assert_array_equal(cut.asked, whole.asked)
+        np.testing.assert_array_equal(cut.scores, whole.scores)
+        np.testing.assert_array_equal(cut.information, whole.information)
+    assert whole.information.max() == pytest.approx(whole.whole, rel=1e-6) or whole.information.max() < whole.whole
+
+
+def test_of_very_many_documents_frequent_words_are_not_added(index, monkeypatch):
+    few = asked(index, "court").added
+    monkeypatch.setattr(word_question, "MANY", 1)
+    monkeypatch.setattr(word_question, "POSTINGS", 3)
+    many = asked(index, "court")
+    assert 1 <= len(many.added) < len(few)
+    assert [*many.added] == [*few][: len(many.added)], "those that tell most"
+    assert sum(weight for _, weight in many.added.values()) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("query", ["bail hearing", "courts of appeal", "tennis", "the judge heard appeals"])

@@ -22,6 +22,7 @@ from topiarist.arrays import Array, Csr, Floats
 from topiarist.collection.find.words.line_file import place_of, read_lines, write_lines
 from topiarist.collection.find.words.near_spellings import NearSpellings
 from topiarist.counts.chunks import count_texts, merged
+from topiarist.counts.room import let_go, ours
 from topiarist.counts.workers import map_chunks
 from topiarist.errors import DamagedError
 from topiarist.store.array_files import mapped, save, save_parts
@@ -74,33 +75,52 @@ class PostingLists:
         """The forms, to be looked through for one that somebody misspelt."""
         return NearSpellings.of(self.forms, np.diff(self.ends))
 
-    def of_stem(self, stem: str) -> tuple[Array, Floats] | None:
-        """The documents with a stem, and how often each has it; one that has several forms comes once for each."""
+    def run_of(self, stem: str, form: str = "") -> tuple[Array, Array] | None:
+        """The documents of the forms of a stem one after the other, or of one form, and how often each has it.
+
+        None where no document has the stem, or the form is its only one, or none.
+        """
+        forms = self._forms(stem, form)
+        return self._run(forms) if len(forms) else None
+
+    def runs_of(self, stem: str, form: str = "") -> list[tuple[Array, Array]]:
+        """The same form by form; the documents of each rise."""
+        return [self._run(range(number, number + 1)) for number in self._forms(stem, form)]
+
+    def _forms(self, stem: str, form: str) -> range:
+        """The places of the forms of a stem, or of one of several."""
         place = self.place(stem)
         if place is None:
-            return None
+            return range(0)
         start, end = int(self.first[place]), int(self.first[place + 1])
-        run = slice(int(self.ends[start]), int(self.ends[end]))
-        docs, times = self.docs[run], self.times[run].astype(np.float32)
+        if not form:
+            return range(start, end)
+        if end - start == 1 or form not in self.forms[start:end]:
+            return range(0)
+        own = start + self.forms[start:end].index(form)
+        return range(own, own + 1)
+
+    def _run(self, forms: range) -> tuple[Array, Array]:
+        run = slice(int(self.ends[forms.start]), int(self.ends[forms.stop]))
+        docs = self.docs[run]
         if len(docs) and int(docs.view(np.uint32).max()) >= len(self):  # below 0 is far beyond
             raise DamagedError("the index of words names documents that are not there", hint="topiarist check")
-        if end - start == 1:
-            return docs, times
+        return docs, self.times[run]
+
+    def of_stem(self, stem: str) -> tuple[Array, Floats] | None:
+        """The documents with a stem, and how often each has it; one that has several forms comes once for each."""
+        found = self.run_of(stem)
+        if found is None:
+            return None
+        docs, times = found
         whole = np.zeros(len(self), np.float32)
-        np.add.at(whole, docs, times)
+        np.add.at(whole, docs, times.astype(np.float32))
         return docs, whole[docs]
 
     def of_form(self, stem: str, form: str) -> tuple[Array, Floats] | None:
         """The documents with one form of a stem, and how often; None where it is the only form, or there is none."""
-        place = self.place(stem)
-        if place is None:
-            return None
-        start, end = int(self.first[place]), int(self.first[place + 1])
-        if end - start == 1 or form not in self.forms[start:end]:
-            return None
-        here = start + self.forms[start:end].index(form)
-        run = slice(int(self.ends[here]), int(self.ends[here + 1]))
-        return self.docs[run], self.times[run].astype(np.float32)
+        found = self.run_of(stem, form)
+        return None if found is None else (found[0], found[1].astype(np.float32))
 
     def n_documents(self, stem: str) -> int:
         """How many documents have a stem."""
@@ -128,6 +148,10 @@ class PostingLists:
         found.sort_indices()
         return found
 
+    def let_go(self) -> None:
+        """Hand back what was read of lists that are mapped."""
+        let_go(self.docs, self.times)
+
     def save(self, folder: Path) -> None:
         """Write it to an empty folder."""
         for name in ARRAYS:
@@ -138,7 +162,7 @@ class PostingLists:
     @classmethod
     def open(cls, folder: Path) -> PostingLists:
         """Read it, mapped."""
-        arrays = {name: mapped(folder / f"{name}.npy") for name in ARRAYS}
+        arrays = {name: ours(mapped(folder / f"{name}.npy")) for name in ARRAYS}
         found = cls(read_lines(folder / STEMS), read_lines(folder / FORMS), **arrays)
         for name, ends, number in (("first", len(found.stems), len(found.forms)), ("ends", len(found.forms), -1)):
             places = arrays[name]
@@ -200,7 +224,13 @@ def write_joined(parts: Sequence[PostingLists], space: Callable[[PostingLists], 
                 run = slice(int(part.ends[first]), int(part.ends[last]))
                 values.append(part.docs[run] + np.int32(start) if name == "docs" else part.times[run])
                 forms.append(np.repeat(own[first:last], np.diff(part.ends[first : last + 1])))
+                part.let_go()
             yield np.concatenate(values)[np.argsort(np.concatenate(forms), kind="stable")]
+
+    def placed(part: PostingLists) -> Array:
+        found = space(part)
+        part.let_go()
+        return found
 
     first = np.searchsorted([place[stem] for stem, _ in known], np.arange(len(stems) + 1)).astype(np.int64)
     lengths = np.concatenate([part.lengths for part in parts])
@@ -208,7 +238,7 @@ def write_joined(parts: Sequence[PostingLists], space: Callable[[PostingLists], 
         save(folder / f"{name}.npy", array)
     for name, kind in (("docs", np.int32), ("times", np.uint8)):
         save_parts(folder / f"{name}.npy", (int(ends[-1]),), kind, pieces(name))
-    places = chain([space(parts[0])], map(space, parts[1:]))
+    places = map(placed, parts)
     begins = next(places)
     save_parts(folder / "space.npy", (len(lengths), begins.shape[1]), np.int8, chain([begins], places))
     write_lines(folder / STEMS, stems)

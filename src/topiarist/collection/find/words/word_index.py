@@ -142,23 +142,19 @@ class WordIndex:
         places = [one.space[own] for one, own in zip(self.segments, self._by_segment(rows), strict=True)]
         return self.space.cosines(np.concatenate(places), direction)
 
-    def nearest(self, direction: Floats, n: int, allowed: Array | None, threads: Threads) -> Array:
-        """The rows of about ``n`` documents that lie nearest to a direction, of those that are allowed; they rise.
+    def around(self, direction: Floats, threads: Threads) -> list[tuple[Array, Floats]]:
+        """For each segment the documents that may lie nearest to a direction, and their cosines with it.
 
         Where documents lie in cells, some that are as near may be missing.
         """
         found, start = [], 0
         for number, lists in enumerate(self.segments):
             if number == 0 and self.cells is not None:
-                rows, cosines = self.cells.near(self.space, direction, threads)
+                found.append(self.cells.near(self.space, direction, threads))
             else:
-                rows, cosines = np.arange(start, start + len(lists)), self._all_near(lists, direction, threads)
-            if allowed is not None:
-                kept = np.flatnonzero(allowed[rows])
-                rows, cosines = rows[kept], cosines[kept]
-            found.append(rows if len(rows) <= n else rows[cosines >= nth_largest(cosines, n)])
+                found.append((np.arange(start, start + len(lists)), self._all_near(lists, direction, threads)))
             start += len(lists)
-        return np.sort(np.concatenate(found))
+        return found
 
     def _all_near(self, lists: PostingLists, direction: Floats, threads: Threads) -> Floats:
         blocks = [lists.space[start : start + BLOCK] for start in range(0, len(lists), BLOCK)]
@@ -224,6 +220,17 @@ class WordIndex:
             raise ValueError("documents lie in another space than that of their words")
         cells = Cells.open(folder / CELLS, segments[0]) if there else None
         return cls(tuple(segments), space, tokenizer, about["language"], cells)
+
+
+def nearest(around: Sequence[tuple[Array, Floats]], n: int, allowed: Array | None) -> Array:
+    """The rows of about ``n`` documents of each segment that lie nearest, of those that are allowed; they rise."""
+    found = []
+    for rows, cosines in around:
+        if allowed is not None:
+            kept = np.flatnonzero(allowed[rows])
+            rows, cosines = rows[kept], cosines[kept]
+        found.append(rows if len(rows) <= n else rows[cosines >= nth_largest(cosines, n)])
+    return np.sort(np.concatenate(found))
 
 
 def _write_cells(folder: Path, space: WordSpace, lists: PostingLists) -> None:

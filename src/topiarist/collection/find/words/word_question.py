@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 
@@ -20,10 +19,14 @@ from topiarist.arrays import Array, Floats
 from topiarist.collection.find.index.ranking import nth_largest
 from topiarist.collection.find.index.segments import K1
 from topiarist.collection.find.words.word_index import WordIndex
+from topiarist.models.engine import load_search_kernels
+from topiarist.scale.threads import Threads
 
 EXACT = 0.1  # what the form that was typed adds to what its stem counts for
 BEST, ADDED, BESIDE = 5, 40, 1.0  # documents that add words, how many words, and their weight beside the query's
 LONGEST = 20_000  # characters of each of them that are read
+MANY, POSTINGS = 1 << 20, 1 << 20  # of more documents so many places of added words are looked at, those that tell most
+BLOCK = 1 << 18  # documents to which words are added together
 Texts = Callable[[Sequence[int]], Sequence[str]]
 Amount = tuple[str, float, bool]  # a word, what it brings, whether it was asked for
 
@@ -42,8 +45,8 @@ class Asked:
 class WordQuestion:
     """A query that is asked of all words of a collection. ``texts`` gives the texts of documents by their rows."""
 
-    def __init__(self, index: WordIndex, query: str, texts: Texts) -> None:
-        self.index, self.texts = index, texts
+    def __init__(self, index: WordIndex, query: str, texts: Texts, threads: Threads | None = None) -> None:
+        self.index, self.texts, self.threads = index, texts, threads
         typed = index.tokenizer(query)
         said = [word for word in typed if word not in index.unsaid] or typed
         forms: dict[str, list[str]] = {}
@@ -74,16 +77,8 @@ class WordQuestion:
     @cached_property
     def information(self) -> Floats:
         """How much of the query's information each document has: the worth of the words that are there."""
-        found = np.zeros(len(self.index), np.float32)
-        start = 0
-        for number, lists in enumerate(self.index.segments):
-            here = found[start : start + len(lists)]
-            for word in self.known:
-                postings = self._postings(number, word.stem)
-                if postings is not None:
-                    here[postings[0]] += word.worth  # a document that comes twice is assigned the same twice
-            start += len(lists)
-        return found
+        nothing = [np.zeros(len(lists), np.float32) for lists in self.index.segments]
+        return self._added_up([(word.stem, "", word.worth) for word in self.known], nothing)
 
     def _postings(self, segment: int, stem: str) -> tuple[Array, Floats] | None:
         """The documents of a segment with a stem, and how often; those of the query's own words are kept."""
@@ -135,6 +130,9 @@ class WordQuestion:
         told = zip(numbers, index.worths([*numbers.values()]).tolist(), strict=True)
         worth = {stem: brought[stem] * each for stem, each in told}
         chosen = sorted(worth, key=lambda stem: (-worth[stem], stem))[:ADDED]
+        if len(index) > MANY:  # the list of a frequent word is long, and there are other voices for what it finds
+            read = np.cumsum([numbers[stem] for stem in chosen])
+            chosen = chosen[: max(1, int(np.searchsorted(read, POSTINGS, "right")))]
         whole = sum(worth[stem] for stem in chosen)
         return {stem: (shown[stem], BESIDE * worth[stem] / whole) for stem in chosen}
 
@@ -184,19 +182,48 @@ class WordQuestion:
             yield shown, weight * self.index.worth(stem) * amount, False
 
     def _scores(self, weights: Mapping[str, float], *, forms: bool = False) -> Floats:
-        out = np.zeros(len(self.index), np.float32)
-        start = 0
-        for number, (lists, norms) in enumerate(zip(self.index.segments, self.index.norms, strict=True)):
-            here = out[start : start + len(lists)]
-            for stem, weight in weights.items():
-                weight *= self.index.worth(stem) * (K1 + 1)
-                _add(here, self._postings(number, stem), weight, norms)
-            for word in self.known if forms else ():
-                weight = EXACT * weights[word.stem] * word.worth * (K1 + 1)
-                for form in word.forms:
-                    _add(here, lists.of_form(word.stem, form), weight, norms)
+        runs = [(stem, "", weight * self.index.worth(stem)) for stem, weight in weights.items()]
+        for word in self.known if forms else ():
+            runs += [(word.stem, form, EXACT * weights[word.stem] * word.worth) for form in word.forms]
+        return self._added_up([(stem, form, weight * (K1 + 1)) for stem, form, weight in runs], self.index.norms)
+
+    def _added_up(self, runs: Sequence[tuple[str, str, float]], norms: Sequence[Floats]) -> Floats:
+        """What stems, or single forms of them, bring to every document: a weight times n / (n + norm) each."""
+        out, start = np.zeros(len(self.index), np.float32), 0
+        for lists, norm in zip(self.index.segments, norms, strict=True):
+            weighed = [(lists.runs_of(stem, form), weight) for stem, form, weight in runs]
+            add_up([one for one in weighed if one[0]], norm, out[start : start + len(lists)], self.threads)
             start += len(lists)
         return out
+
+
+def add_up(
+    words: Sequence[tuple[Sequence[tuple[Array, Array]], float]], norm: Floats, out: Floats, threads: Threads | None
+) -> None:
+    """Add what words bring to documents: of each word its forms (documents that rise, and times) and its weight.
+
+    Documents are taken a block at a time, so that what is added to stays in a core's cache for all words.
+    """
+    add, whole = load_search_kernels().add_word, np.zeros(len(out), np.float32)
+    bounds = np.arange(0, len(out) + BLOCK, BLOCK, dtype=np.int32)  # of the kind of documents: none are made anew
+    cuts = [[np.searchsorted(docs, bounds) for docs, _ in forms] for forms, _ in words]
+
+    def block(number: int) -> None:
+        for (forms, weight), own in zip(words, cuts, strict=True):
+            here = [slice(cut[number], cut[number + 1]) for cut in own]
+            docs = [docs[part] for (docs, _), part in zip(forms, here, strict=True)]
+            times = [times[part] for (_, times), part in zip(forms, here, strict=True)]
+            if len(docs) == 1:
+                add(docs[0], times[0], norm, weight, whole, out)
+            else:
+                add(np.concatenate(docs), np.concatenate(times), norm, weight, whole, out)
+
+    numbers = range(len(bounds) - 1)
+    if threads is None:
+        for number in numbers:
+            block(number)
+    else:
+        threads.map(block, numbers)
 
 
 def _amount(postings: tuple[Array, Floats] | None, wanted: Array, norm: Floats) -> Floats:
@@ -207,9 +234,3 @@ def _amount(postings: tuple[Array, Floats] | None, wanted: Array, norm: Floats) 
         there = np.flatnonzero(which >= 0)
         times[which[there]] = postings[1][there]  # a document that comes twice has the same twice
     return (K1 + 1) * times / (times + norm)
-
-
-def _add(out: Any, postings: tuple[Array, Floats] | None, weight: float, norms: Floats) -> None:
-    if postings is not None:
-        docs, times = postings
-        out[docs] += weight * times / (times + norms[docs])  # a document that comes twice is assigned the same twice

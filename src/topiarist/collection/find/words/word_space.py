@@ -131,6 +131,7 @@ def _sample(parts: Sequence[PostingLists], names: Sequence[str], step: int) -> C
         few = csr_array(counts[:, known])
         found.append(csr_array((few.data, columns[known][few.indices], few.indptr), shape=(few.shape[0], len(names))))
         start += len(part)
+        part.let_go()
     whole: Csr = found[0] if len(found) == 1 else vstack(found, format="csr")
     return whole
 

@@ -33,7 +33,7 @@ PROMISING = 0.3  # of minima that agree: fewer are not verified
 ALMOST = 0.999  # the most that texts share which are not the same
 FEWEST = 20  # different pairs of words of a text: of a shorter one only exact copies are known
 ALL_PAIRS = 8  # texts that share a band: of more, each is compared with the first and the one before
-BLOCK = 1 << 15  # pairs whose minima are compared at once
+BLOCK = 1 << 12  # pairs whose minima are compared at once
 CHARACTERS = 4_000_000  # of texts that are hashed together
 _EMPTY = np.uint32(0xFFFFFFFF)
 _FACTORS, _SHIFTS = (np.random.default_rng(1997).integers(0, 1 << 32, (2, N_HASHES), np.uint64) | 1).astype(np.uint32)
@@ -169,7 +169,7 @@ def candidates(minima: Array, first: int = 0) -> Array:
             part = pairs[start : start + BLOCK]
             agreeing = np.count_nonzero(minima[part[:, 0]] == minima[part[:, 1]], axis=1)
             found.append(part[agreeing >= PROMISING * N_HASHES])
-        let_go(minima)
+            let_go(minima)  # of a file, each of them has brought its neighbours along
     every = np.concatenate(found)
     return np.unique(every, axis=0) if len(every) else every
 

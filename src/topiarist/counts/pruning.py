@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Bools, Csr, DTypeLike, Integers, Ints
-from topiarist.counts.room import IN_MEMORY, Room, entry_runs, let_go
+from topiarist.counts.room import IN_MEMORY, Room, entry_runs, let_go, pieces
 from topiarist.counts.settings import CountSettings
 from topiarist.counts.validation import document_frequency, word_totals
 from topiarist.counts.vocabulary import Vocabulary
@@ -96,7 +96,7 @@ def moved(
     """
     ends, number = counts.indptr.astype(np.int64), len(counts.data)
     if not meeting and (columns < 0).any():
-        number = sum(int(np.count_nonzero(columns[counts.indices[own]] >= 0)) for _, own in entry_runs(ends))
+        number = sum(int(np.count_nonzero(columns[some] >= 0)) for (some,) in pieces(counts.indices))
     data, indices = room.empty(number, dtype or counts.data.dtype), room.empty(number, np.int32)
     first, new_ends = 0, np.zeros(len(ends), np.int64)
     for rows, own in entry_runs(ends):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import counts, simplex_rows
 from topiarist.kernels import search
-from topiarist.kernels.search import Postings, Wanted
+from topiarist.kernels.search import STRETCH, Postings, Runs, Wanted
 
 FAST, SLOW = search.load("compiled"), search.load("reference")
 
@@ -114,18 +114,77 @@ def test_words_meet_across_blocks():
     assert out.tolist() == [[two, both], [both, three]]
 
 
+def runs_of(matrix, rng):
+    """The columns of counts as runs, some of them as forms of one word."""
+    by_word = matrix.tocsc()
+    docs, times = by_word.indices.astype(np.int32), np.minimum(by_word.data, 255).astype(np.uint8)
+    starts, stops = (ends.astype(np.int64) for ends in (by_word.indptr[:-1], by_word.indptr[1:]))
+    words = np.cumsum(np.append(0, rng.random(matrix.shape[1] - 1) < 0.6)).astype(np.int64)
+    return Runs(docs, times, starts, stops, words)
+
+
 @given(matrix=counts(), seed=st.integers(0, 10**6))
 @settings(max_examples=40, deadline=None)
-def test_a_word_is_added_with_all_its_forms(matrix, seed):
-    by_word, rng = matrix.tocsc(), np.random.default_rng(seed)
-    n_docs, last = matrix.shape[0], by_word.indptr[rng.integers(1, matrix.shape[1] + 1)]
-    docs, times = by_word.indices[:last].astype(np.int32), np.minimum(by_word.data[:last], 255).astype(np.uint8)
-    norms, start = rng.random(n_docs).astype(np.float32) + 0.1, rng.random(n_docs).astype(np.float32)
-    fast, slow, whole = start.copy(), start.copy(), np.zeros(n_docs, np.float32)
-    for kernels, out in ((FAST, fast), (SLOW, slow)):
-        kernels.add_word(docs, times, norms, 0.7, whole, out)
-        assert not whole.any()
-    np.testing.assert_allclose(fast, slow, rtol=1e-5)
+def test_words_are_added_with_all_their_forms(matrix, seed):
+    rng, n_docs = np.random.default_rng(seed), matrix.shape[0]
+    runs = runs_of(matrix, rng)
+    weights, norms = rng.random(runs.words[-1] + 1), rng.random(n_docs).astype(np.float32) + 0.1
+    before, cut = rng.random(n_docs).astype(np.float32), int(rng.integers(n_docs + 1))
+    told = []
+    for kernels in (FAST, SLOW):
+        out, sums = np.zeros(n_docs, np.float32), np.zeros((2, 4))
+        for part, own in zip((slice(0, cut), slice(cut, n_docs)), sums, strict=True):
+            peaks = np.zeros(-(-len(out[part]) // STRETCH), np.float32)
+            kernels.add_words(runs, weights, norms[part], part.start, before[part], out[part], peaks, own)
+            stretches = range(0, len(out[part]), STRETCH)
+            assert peaks.tolist() == [out[part][start : start + STRETCH].max() for start in stretches]
+        told.append((out, sums.sum(axis=0)))
+    for fast, slow in zip(*told, strict=True):
+        np.testing.assert_allclose(fast, slow, rtol=1e-5)
+    assert told[0][1][3] == matrix.nnz
+    assert told[0][1][0] == np.count_nonzero(told[0][0] > 0)
+
+
+@given(matrix=counts(), seed=st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_who_holds_most_words_is_told_alike(matrix, seed):
+    rng, n_docs = np.random.default_rng(seed), matrix.shape[0]
+    runs, allowed = runs_of(matrix, rng), rng.random(n_docs) < 0.7
+    weights = rng.integers(1, 4, runs.words[-1] + 1).astype(np.float64)
+    fast, slow, least = np.zeros(3), np.zeros(3), float(rng.integers(1, 6))
+    FAST.hold_words(runs, weights, 0, allowed, least, fast)
+    SLOW.hold_words(runs, weights, 0, allowed, least, slow)
+    np.testing.assert_array_equal(fast, slow)
+
+
+def test_words_are_added_across_what_is_added_together():
+    from topiarist.kernels.search.compiled import TOGETHER
+
+    n_docs = 2 * TOGETHER + 5
+    docs = [np.arange(step, n_docs, step, dtype=np.int32) for step in (2, 3, 5)]
+    ends = np.cumsum([0, *map(len, docs)])
+    runs = Runs(np.concatenate(docs), np.ones(ends[-1], np.uint8), ends[:-1], ends[1:], np.array([0, 0, 1]))
+    norms, nothing, out = np.ones(n_docs, np.float32), np.zeros(n_docs, np.float32), np.empty(n_docs, np.float32)
+    sums = np.zeros(4)
+    FAST.add_words(
+        runs, np.array([1.0, 4.0]), norms, 0, nothing, out, np.zeros(n_docs // STRETCH + 1, np.float32), sums
+    )
+    numbers = np.arange(n_docs)
+    often = (numbers % 2 == 0).astype(float) + (numbers % 3 == 0)
+    expected = often / (often + 1) + 2.0 * (numbers % 5 == 0)
+    expected[0] = 0
+    np.testing.assert_allclose(out, expected, rtol=1e-6)
+    assert sums[3] == ends[-1]
+
+
+@pytest.mark.parametrize("docs", [[-3, 1], [1, 9], [1 << 30, 2]])
+def test_places_that_name_no_document_are_not_read(docs):
+    runs = Runs(
+        np.array(docs, np.int32), np.ones(2, np.uint8), np.array([0]), np.array([2]), np.array([0])
+    )  # fmt: skip
+    out, sums, single = np.zeros(5, np.float32), np.zeros(4), np.ones(5, np.float32)
+    FAST.add_words(runs, np.ones(1), single, 0, np.zeros(5, np.float32), out, np.zeros(1, np.float32), sums)
+    assert sums[3] < 2
 
 
 def test_rows_are_opened_alike():

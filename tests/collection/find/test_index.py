@@ -112,8 +112,9 @@ def test_nothing_is_compiled_for_a_search_that_was_not_prepared(kernel, corpus, 
     before = {name: len(verb.signatures) for name, verb in verbs.items()}
     for by in ("meaning", "words", "both"):
         assert index.search("bank loan", by=by, why=True).hits
-    some = index.segments[0].picked(np.arange(0, len(index), 3), np.arange(index.n_words))
-    assert len(Question(index, "bank loan")._scores((some,))) == len(some)
+    for by in ("meaning", "words", "both"):
+        question, rows = Question(index, "bank loan", by), np.arange(0, len(index), 3)
+        np.testing.assert_allclose(question.scores_of(rows), question.scores[rows], rtol=1e-6)
     assert {name: len(verb.signatures) for name, verb in verbs.items()} == before
 
 

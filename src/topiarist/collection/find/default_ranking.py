@@ -79,6 +79,13 @@ class DefaultQuestion:
             return self.words.index.near_of(rows, self.direction)
         return self._all_near
 
+    @property
+    def _near_everywhere(self) -> Floats | None:
+        """Those of documents that lie evenly among very many."""
+        if self._shortlist is None or self.direction is None:
+            return None
+        return self._shortlist.near(self.direction)
+
     @cached_property
     def _all_near(self) -> Floats | None:
         return self.words.index.near(self.words.times)
@@ -105,9 +112,8 @@ class DefaultQuestion:
     @cached_property
     def shares(self) -> tuple[float, float, float]:
         """By what words, kernel and space are multiplied."""
-        some = None if self._shortlist is None else self._shortlist.everywhere
-        near = self.near(some)
-        of_words, of_kernel = over_spread(self.words.scores), self.kernel.per_spread
+        near = self.near() if self._shortlist is None else self._near_everywhere
+        of_words, of_kernel = self.words.by_all.per_spread, self.kernel.per_spread
         of_space = 0.0 if near is None else over_spread(near)
         looked = self._looked_at
         weight = _weight(looked.asked, of_kernel * looked.kernel + of_space * looked.near) if of_words else 1.0
@@ -127,7 +133,7 @@ class DefaultQuestion:
     def looked_at(self, allowed: Any = None) -> Array:
         """The rows of the documents that are looked at, where these are very many."""
         assert self._shortlist is not None  # noqa: S101
-        return self._shortlist.rows(self.words.scores, self._around, self.pointed, allowed=allowed)
+        return self._shortlist.rows(self.words.by_all, self._around, self.pointed, allowed=allowed)
 
     @cached_property
     def _around(self) -> Any:
@@ -179,16 +185,21 @@ class DefaultQuestion:
         """
         if self._shortlist is None:
             return self._whole
+        (rows, total), by_words = self._seen_scores(allowed), self.words.by_all
+        least = float(total[total > 0].min(initial=1.0))
+        every = by_words.values * np.float32(0.5 * least / max(by_words.most, 1e-30))
+        every[rows] = total
+        return every
+
+    def _seen_scores(self, allowed: Any) -> tuple[Array, Floats]:
+        """Of very many documents those that are looked at, and their scores."""
         if self._last is None or self._last[0] is not allowed:
             looked = self._looked_at if allowed is None else self._look(self.looked_at(allowed))
-            total, by_words = self._total(looked), self.words.scores
-            least = float(total[total > 0].min(initial=1.0))
-            every = by_words * np.float32(0.5 * least / max(float(by_words.max(initial=0.0)), 1e-30))
-            every[looked.rows] = total
-            self._last = allowed, every, frozenset(looked.rows.tolist() if looked.rows is not None else ())
-        return self._last[1]
+            assert looked.rows is not None  # noqa: S101
+            self._last = allowed, looked.rows, self._total(looked).astype(np.float32)
+        return self._last[1:]
 
-    _last: tuple[Any, Floats, frozenset[int]] | None = None  # who was allowed last, all scores, who was looked at
+    _last: tuple[Any, Array, Floats] | None = None  # who was allowed last, who was looked at, and their scores
 
     @cached_property
     def _whole(self) -> Floats:
@@ -213,29 +224,45 @@ class DefaultQuestion:
         """The ``n`` best documents after the ``offset`` best; with ``exact`` all that are allowed are found."""
         if self.empty and not exact:
             return Answer((), "", (), self.words.unknown)
+        hits, total = self._hits(n, offset, allowed, exact=exact)
+        if why:
+            looked = None if self._shortlist is None else frozenset(self._seen_scores(allowed)[0].tolist())
+            seen = [one.number for one in hits if looked is None or one.number in looked]
+            brought = self.words.amounts_of(seen)  # the others have no reasons but their words
+            hits = tuple(self._explained(one, brought[one.number]) if one.number in brought else one for one in hits)
+        words = tuple(word.forms[0] for word in self.words.words)
+        return Answer(hits, "", words, self.words.unknown, {}, total, exact=self._shortlist is None)
+
+    def _hits(self, n: int, offset: int, allowed: Any, *, exact: bool) -> tuple[tuple[Hit, ...], int]:
+        """A page of hits, and how many documents have any score."""
+        segments = self.collection.index.segments
+        if self._shortlist is not None and not exact:
+            rows, scores = self._seen_scores(allowed)
+            if offset + n <= np.count_nonzero(scores > 0):  # nobody who was not looked at comes before these
+                order = np.lexsort((rows, -scores))[offset : offset + n]
+                first = tuple(hit(segments, int(rows[place]), float(scores[place])) for place in order)
+                return first, self._number(rows, scores, allowed)
         scores = self.scored(allowed)
         if exact and allowed is not None and allowed.any():
             scores = scores - min(float(scores[allowed].min()), 0.0) + 1e-9
-        hits = best(scores, self.collection.index.segments, allowed, n, offset)
-        if why:
-            looked = None if self._last is None else self._last[2]  # the others have no reasons but their words
-            seen = [one.number for one in hits if looked is None or one.number in looked]
-            brought = self.words.amounts_of(seen)
-            hits = tuple(self._explained(one, brought[one.number]) if one.number in brought else one for one in hits)
         total = int(np.count_nonzero(scores > 0 if allowed is None else (scores > 0) & allowed))
-        words = tuple(word.forms[0] for word in self.words.words)
-        return Answer(hits, "", words, self.words.unknown, {}, total, exact=self._shortlist is None)
+        return best(scores, segments, allowed, n, offset), total
+
+    def _number(self, rows: Array, scores: Floats, allowed: Any) -> int:
+        """How many documents have any score: by their words, but for those that were looked at."""
+        found = self.words.by_all
+        number = found.above if allowed is None else int(np.count_nonzero((found.values > 0) & allowed))
+        return number + int(np.count_nonzero(scores > 0)) - int(np.count_nonzero(found.values[rows] > 0))
 
     def with_all_words(self, allowed: Any = None) -> tuple[int, tuple[str, ...]]:
         """How many documents have all words; if none, those that the one with most information does not have."""
         words = self.words
         if not words.known or (allowed is not None and not allowed.any()):
             return 0, ()
-        has = words.information if allowed is None else np.where(allowed, words.information, -1.0)
-        number = int(np.count_nonzero(has >= words.whole - 1e-4))
+        number, fullest = words.with_all(allowed)
         if number:
             return (0 if words.unknown else number), ()
-        there = {word for word, _, asked in words.amounts(int(has.argmax())) if asked}
+        there = {word for word, _, asked in words.amounts(fullest) if asked}
         return 0, tuple(word.forms[0] for word in words.known if word.forms[0] not in there)
 
     def _explained(self, found: Hit, amounts: Sequence[Amount]) -> Hit:

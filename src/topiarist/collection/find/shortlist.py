@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,17 @@ from topiarist.arrays import Array, Floats
 from topiarist.collection.find.index import SearchIndex
 from topiarist.collection.find.index.query_counts import QueryCounts
 from topiarist.collection.find.index.ranking import largest_rows
+from topiarist.collection.find.index.segments import Segment, gathered
 from topiarist.collection.find.words.word_index import WordIndex, nearest
 from topiarist.collection.find.words.word_question import WordQuestion
+from topiarist.collection.find.words.word_scores import WordScores
 from topiarist.scale.threads import Threads
 
 EXACT = 1 << 20  # documents of a collection that are all looked at
 EACH = 2_048  # documents by words, and as many by where they lie
 FEW = 1 << 14  # allowed documents that are all looked at
 TELLING = 24  # words of a question that choose documents: a whole document as a question has many
-SPREAD_OVER = 4_096  # documents that tell how scores are spread over the collection
+SPREAD_OVER, NEIGHBOURS = 4_096, 16  # documents that tell how scores are spread, and how many of them lie together
 
 
 Around = list[tuple[Array, Floats]]  # of each segment, see ``WordIndex.around``
@@ -40,14 +43,31 @@ class Shortlist:
     words: WordIndex
     vocabulary: Any
     threads: Threads
+    segments: tuple[Segment, ...]
 
     def __len__(self) -> int:
         return len(self.words)
 
-    @property
+    @cached_property
     def everywhere(self) -> Array:
-        """Documents that lie evenly among all, which tell how scores are spread."""
-        return np.arange(0, len(self), max(1, len(self) // SPREAD_OVER))
+        """Documents that lie evenly among all, some neighbours each, which tell how scores are spread."""
+        together = min(NEIGHBOURS, max(1, len(self) // SPREAD_OVER))
+        starts = np.arange(0, len(self), max(1, len(self) // SPREAD_OVER * together))
+        rows = (starts[:, None] + np.arange(together)).ravel()
+        return rows[rows < len(self)]
+
+    @cached_property
+    def gathered(self) -> Segment:
+        """These documents, which every question asks for."""
+        return gathered(self.segments, self.everywhere)
+
+    @cached_property
+    def _places(self) -> Array:
+        return self.words.places_of(self.everywhere)
+
+    def near(self, direction: Floats) -> Floats:
+        """The cosines of these documents with a direction."""
+        return self.words.space.cosines(self._places, direction)
 
     def of_counts(self, counts: QueryCounts, allowed: Array | None = None) -> Array:
         """The documents for a question that is given in counts."""
@@ -59,19 +79,21 @@ class Shortlist:
         telling = sorted(worth, key=lambda word: (-worth[word], word))[:TELLING]
         question = WordQuestion(self.words, " ".join(telling), lambda rows: [], self.threads)
         direction = self.words.space.direction(often)
-        return self.rows(question.asked, None if direction is None else self.around(direction), allowed=allowed)
+        return self.rows(question.by_asked, None if direction is None else self.around(direction), allowed=allowed)
 
     def around(self, direction: Floats) -> Around:
         """The documents that may lie nearest to a direction."""
         return self.words.around(direction, self.threads)
 
     def rows(
-        self, by_words: Floats, around: Around | None, by_vectors: Floats | None = None, *, allowed: Any = None
+        self, by_words: WordScores, around: Around | None, by_vectors: Floats | None = None, *, allowed: Any = None
     ) -> Array:
         """The best by words, the nearest of those ``around`` a direction and by vectors, of the allowed; they rise."""
         if allowed is not None and np.count_nonzero(allowed) <= FEW:
             return np.flatnonzero(allowed)
-        found = [best_rows(one, allowed) for one in (by_words, by_vectors) if one is not None]
+        found = [_first(by_words.largest(EACH, allowed), by_words.values)]
+        if by_vectors is not None:
+            found.append(best_rows(by_vectors, allowed))
         if around is not None:
             found.append(nearest(around, EACH, allowed))
         return np.unique(np.concatenate(found))
@@ -81,14 +103,18 @@ def shortlisted(index: SearchIndex, words: Callable[[], WordIndex | None]) -> Se
     """An index whose questions look at some documents, where these are very many and their words are kept."""
     if len(index) <= EXACT or index.vocabulary is None or (known := words()) is None:
         return index
-    return replace(index, shortlist=Shortlist(known, index.vocabulary, index.threads))
+    return replace(index, shortlist=Shortlist(known, index.vocabulary, index.threads, index.segments))
 
 
 def best_rows(scores: Floats, allowed: Any) -> Array:
     """The rows of the largest scores above zero, of those that are allowed; of equal ones the first."""
-    there: Array = largest_rows(scores, EACH, allowed)
-    if len(there) <= EACH:
-        return there
-    values = scores[there]
-    most = there[values > (least := values.min())]
-    return np.concatenate([most, there[values == least][: EACH - len(most)]])
+    return _first(largest_rows(scores, EACH, allowed), scores)
+
+
+def _first(rows: Array, scores: Floats) -> Array:
+    """Of the rows of the largest scores no more than are looked at; of equal ones the first."""
+    if len(rows) <= EACH:
+        return rows
+    values = scores[rows]
+    most = rows[values > (least := values.min())]
+    return np.concatenate([most, rows[values == least][: EACH - len(most)]])

@@ -40,6 +40,22 @@ class Wanted(NamedTuple):
     topics: Array  # (classes,)
 
 
+class Runs(NamedTuple):
+    """Documents by the forms of words: run r has the places ``starts[r]`` to ``stops[r]`` of ``docs`` and ``times``.
+
+    The documents of a run rise. Runs of one word, by its number in ``words``, are its forms, and stand together.
+    """
+
+    docs: Array
+    times: Array
+    starts: Array
+    stops: Array
+    words: Array
+
+
+STRETCH = 128  # documents of which the highest score is noted
+
+
 class SearchKernels(NamedTuple):
     """The verbs, in one telling."""
 
@@ -48,11 +64,13 @@ class SearchKernels(NamedTuple):
     path_lengths: Callable[..., Any]
     score_meaning: Callable[..., Any]
     score_words: Callable[..., Any]
-    add_word: Callable[..., Any]
+    add_words: Callable[..., Any]
+    hold_words: Callable[..., Any]
     score_vectors: Callable[..., Any]
     score_places: Callable[..., Any]
     meetings: Callable[..., Any]
     open_rows: Callable[..., Any]
+    pick_counts: Callable[..., Any]
 
 
 def load(name: str = "compiled") -> SearchKernels:

@@ -10,8 +10,9 @@ import numpy as np
 from topiarist.arrays import DTypeLike
 from topiarist.kernels import SMALLEST_MIXTURE, verbs
 from topiarist.kernels.jit import inline, jit
-from topiarist.kernels.search import LEAST_HELD, Postings, Wanted
+from topiarist.kernels.search import LEAST_HELD, STRETCH, Postings, Runs, Wanted
 
+TOGETHER = 1 << 15  # documents to which words are added together; whole stretches
 AT_A_TIME = 1 << 10  # documents whose words are listed together: the lists stay in a core's cache
 
 
@@ -127,27 +128,94 @@ def score_words(postings, words, weights, norms, start, out):
             t += 1
 
 
+@inline
+def _read_words(runs, reached, weights, norms, first, whole, own):
+    """Add to ``own`` what words bring to the documents from ``first`` on; return how many places were read.
+
+    Runs are read from where they were ``reached``. ``whole`` has nothing in it before and afterwards.
+    """
+    zero, stop, r, read = np.float32(0), first + len(own), 0, 0
+    while r < len(runs.words):
+        word, last = runs.words[r], r + 1
+        while last < len(runs.words) and runs.words[last] == word:
+            last += 1
+        weight = np.float32(weights[word])
+        for run in range(r, last):
+            t = reached[run]
+            while t < runs.stops[run] and runs.docs[t] < stop:
+                d = runs.docs[t] - first
+                if d >= 0:  # a damaged file may name a document before these
+                    n = np.float32(runs.times[t])
+                    if last == r + 1:  # a single form: no document comes twice
+                        own[d] += weight * n / (n + norms[d])
+                    else:
+                        whole[d] += n
+                    read += 1
+                t += 1
+            if last == r + 1:
+                reached[run] = t
+        for run in range(r, last if last > r + 1 else r):
+            t = reached[run]
+            while t < runs.stops[run] and runs.docs[t] < stop:
+                d = runs.docs[t] - first
+                if d >= 0 and whole[d] > zero:
+                    own[d] += weight * whole[d] / (whole[d] + norms[d])
+                    whole[d] = zero
+                t += 1
+            reached[run] = t
+        r = last
+    return read
+
+
+@inline
+def _begun(runs, first):
+    """Where each run reaches the documents from ``first`` on."""
+    reached = np.empty(len(runs.words), np.int64)
+    for r in range(len(runs.words)):
+        reached[r] = _first_from(runs.docs, runs.starts[r], runs.stops[r], first)
+    return reached
+
+
 @jit
-def add_word(docs, times, norms, weight, whole, out):
-    """See ``reference.add_word``."""
-    zero, scale = np.float32(0), np.float32(weight)
-    rising = True
-    for t in range(1, len(docs)):
-        if docs[t] <= docs[t - 1]:
-            rising = False
-            break
-    if rising:  # a single form: no document comes twice
-        for t in range(len(docs)):
-            d, n = docs[t], np.float32(times[t])
-            out[d] += scale * n / (n + norms[d])
-        return
-    for t in range(len(docs)):
-        whole[docs[t]] += np.float32(times[t])
-    for t in range(len(docs)):
-        d = docs[t]
-        if whole[d] > zero:
-            out[d] += scale * whole[d] / (whole[d] + norms[d])
-            whole[d] = zero
+def add_words(runs, weights, norms, first, before, out, peaks, sums):
+    """See ``reference.add_words``. Some documents at a time: what is added to stays in a core's cache for all words."""
+    reached = _begun(runs, first)
+    whole, own = np.zeros(TOGETHER, np.float32), np.empty(TOGETHER, np.float32)
+    above = read = np.int64(0)
+    total = squares = 0.0
+    for start in range(0, len(out), TOGETHER):
+        size = min(TOGETHER, len(out) - start)
+        own[:size] = 0
+        read += _read_words(runs, reached, weights, norms[start : start + size], first + start, whole, own[:size])
+        for place in range(start, start + size, STRETCH):
+            peak = np.float32(0)
+            for d in range(place, min(place + STRETCH, start + size)):
+                value = before[d] + own[d - start] if len(before) else own[d - start]
+                out[d] = value
+                peak = max(peak, value)
+                above += value > 0
+                total += np.float64(value)
+                squares += np.float64(value) * np.float64(value)
+            peaks[place // STRETCH] = peak
+    sums[0], sums[1], sums[2], sums[3] = above, total, squares, read
+
+
+@jit
+def hold_words(runs, weights, first, allowed, least, found):
+    """See ``reference.hold_words``."""
+    reached, norms = _begun(runs, first), np.zeros(TOGETHER, np.float32)
+    whole, own = np.zeros(TOGETHER, np.float32), np.empty(TOGETHER, np.float32)
+    number, most, who = np.int64(0), np.float32(-1), np.int64(-1)
+    for start in range(0, len(allowed), TOGETHER):
+        size = min(TOGETHER, len(allowed) - start)
+        own[:size] = 0
+        _read_words(runs, reached, weights, norms[:size], first + start, whole, own[:size])
+        for d in range(size):
+            if (own[d] > most or own[d] >= least) and allowed[start + d]:
+                number += own[d] >= least
+                if own[d] > most:
+                    most, who = own[d], first + start + d
+    found[0], found[1], found[2] = number, most, who
 
 
 @jit
@@ -219,16 +287,30 @@ def open_rows(packed, out):
             out[d, k] = value * value * share
 
 
+@jit
+def pick_counts(postings, places, rows, out):
+    """See ``reference.pick_counts``."""
+    for w in range(len(places)):
+        if places[w] >= 0:
+            t, last = postings.ends[places[w]], postings.ends[places[w] + 1]
+            for d in range(len(rows)):
+                t = _first_from(postings.docs, t, last, rows[d])
+                if t < last and postings.docs[t] == rows[d]:
+                    out[d, w] = postings.counts[t]
+
+
 VERBS = verbs(
     lexical_lengths,
     path_lengths,
     score_meaning,
     score_words,
-    add_word,
+    add_words,
+    hold_words,
     score_vectors,
     score_places,
     meetings,
     open_rows,
+    pick_counts,
 )
 
 
@@ -240,14 +322,20 @@ def prepare(dtype: DTypeLike) -> None:
     lexical_lengths(ends.astype(np.int32), docs, numbers, rows, rows.copy(), rows.copy(), out)
     path_lengths(ends.astype(np.int32), docs, numbers, rows, rows.copy(), rows.copy(), rows.copy(), out)
     wanted, scales = Wanted(words, rows, rows.copy(), numbers), np.ones((1, 2))
-    score_meaning(Postings(ends, docs, numbers), wanted, rows, rows.copy(), scales, 0, out)  # all pairs
+    gathered = Postings(ends, docs, numbers)
+    score_meaning(gathered, wanted, rows, rows.copy(), scales, 0, out)  # all pairs
+    score_words(gathered, words, np.ones(1), np.ones(1), 0, out)
+    pick_counts(gathered, words, words, np.zeros((1, 1)))
     for kept in (np.copy, _of_file):
         postings = Postings(kept(ends), kept(few), kept(byte))
         own = rows if np.dtype(dtype) == np.float32 else kept(rows)  # what lies in bytes is opened
         wide = scales if np.dtype(dtype) == np.float32 else kept(scales)
         score_meaning(postings, wanted, own, own, wide, 0, out)
         score_words(postings, words, np.ones(1), np.ones(1), 0, out)
-        add_word(kept(docs), kept(byte), single, 1.0, np.zeros(1, np.float32), np.zeros(1, np.float32))
+        pick_counts(postings, words, words, np.zeros((1, 1)))
+        runs = Runs(kept(docs), kept(byte), words, words + 1, words)
+        add_words(runs, np.ones(1), single, 0, single, single.copy(), single.copy(), np.zeros(4))
+        hold_words(runs, np.ones(1), 0, np.ones(1, np.bool_), 1.0, np.zeros(3))
         score_vectors(kept(np.zeros((1, 1), np.uint16)), single, np.zeros(1, np.float32))
         score_places(kept(np.zeros((1, 1), np.int8)), single, np.zeros(1, np.float32))
         open_rows(kept(packed), np.zeros((1, 1), np.float32))

@@ -6,7 +6,7 @@ import numpy as np
 
 from topiarist.arrays import Array
 from topiarist.kernels import SMALLEST_MIXTURE, verbs
-from topiarist.kernels.search import Postings, Wanted
+from topiarist.kernels.search import STRETCH, Postings, Runs, Wanted
 
 ROWS = 1 << 13  # of vectors that are wide at a time
 
@@ -65,15 +65,40 @@ def score_words(postings: Postings, words: Array, weights: Array, norms: Array, 
         out[docs] += weight * counts / (counts + norms[docs])
 
 
-def add_word(docs: Array, times: Array, norms: Array, weight: float, whole: Array, out: Array) -> None:
-    """BM25 of one word whose forms have documents each: add ``weight n / (n + norm)``, n over all forms.
+def add_words(
+    runs: Runs, weights: Array, norms: Array, first: int, before: Array, out: Array, peaks: Array, sums: Array
+) -> None:
+    """BM25 of words with their forms: ``out = before + Σ weight n / (n + norm)``, n over all forms of a word.
 
-    ``whole`` has a place for every document, with nothing in it before and afterwards.
+    ``norms``, ``before`` (or nothing) and ``out`` are of the documents from ``first`` on. ``peaks`` has the highest of
+    each ``STRETCH`` of them, ``sums`` how many are above nothing, their sum, the sum of their squares, and how many
+    places of runs were read: over all documents all of them, or some name documents that are none.
     """
-    np.add.at(whole, docs, times)
-    once = np.unique(docs)
-    out[once] += np.float32(weight) * whole[once] / (whole[once] + norms[once])
-    whole[once] = 0
+    brought = np.zeros(len(out), np.float32)
+    read = 0
+    for word, weight in enumerate(weights):
+        often, places = _often(runs, word, first, len(out))
+        some = often > 0
+        brought[some] += np.float32(weight) * often[some] / (often[some] + norms[some])
+        read += places
+    out[:] = before + brought if len(before) else brought
+    for place, start in enumerate(range(0, len(out), STRETCH)):
+        peaks[place] = out[start : start + STRETCH].max()
+    wide = out.astype(np.float64)
+    sums[:] = np.count_nonzero(out > 0), wide.sum(), (wide**2).sum(), read
+
+
+def hold_words(runs: Runs, weights: Array, first: int, allowed: Array, least: float, found: Array) -> None:
+    """How many allowed documents from ``first`` on hold words of ``least`` weight, the most weight, and who has it.
+
+    The earliest of those that have it, -1 where nobody is allowed.
+    """
+    held = np.zeros(len(allowed), np.float32)
+    for word, weight in enumerate(weights):
+        held[_often(runs, word, first, len(allowed))[0] > 0] += np.float32(weight)
+    held[~allowed] = -1
+    best = int(held.argmax()) if allowed.any() else -1
+    found[:] = np.count_nonzero(held >= least), held[best] if best >= 0 else -1, first + best if best >= 0 else -1
 
 
 def score_vectors(halves: Array, direction: Array, out: Array) -> None:
@@ -102,6 +127,27 @@ def open_rows(packed: Array, out: Array) -> None:
     out[:] = squares / np.maximum(squares.sum(axis=1, keepdims=True), np.float32(1))
 
 
+def pick_counts(postings: Postings, places: Array, rows: Array, out: Array) -> None:
+    """How often some documents, by their rising rows, have some words, by their places; a place below 0 is none."""
+    for number, place in enumerate(places):
+        if place >= 0:
+            here = slice(int(postings.ends[place]), int(postings.ends[place + 1]))
+            often = dict(zip(postings.docs[here].tolist(), postings.counts[here].tolist(), strict=True))
+            out[:, number] = [often.get(row, 0) for row in rows.tolist()]
+
+
+def _often(runs: Runs, word: int, first: int, number: int) -> tuple[Array, int]:
+    """How often so many documents from ``first`` on have a word in all its forms, and how many places that are."""
+    often, read = np.zeros(number, np.float32), 0
+    for run in np.flatnonzero(runs.words == word):
+        here = slice(int(runs.starts[run]), int(runs.stops[run]))
+        docs, times = runs.docs[here], runs.times[here]
+        low, high = np.searchsorted(docs, (first, first + number))
+        often[docs[low:high] - first] += times[low:high]
+        read += int(high - low)
+    return often, read
+
+
 def _within(postings: Postings, word: int, start: int, stop: int) -> slice:
     """The places of a word's documents from ``start`` to before ``stop``."""
     first, last = int(postings.ends[word]), int(postings.ends[word + 1])
@@ -114,9 +160,11 @@ VERBS = verbs(
     path_lengths,
     score_meaning,
     score_words,
-    add_word,
+    add_words,
+    hold_words,
     score_vectors,
     score_places,
     meetings,
     open_rows,
+    pick_counts,
 )

@@ -15,13 +15,15 @@ Floor plan:
 
 from topiarist.kernels import SMALLEST_MIXTURE
 from topiarist.kernels import load as load_kernels
-from topiarist.kernels.search import Postings, SearchKernels, Wanted
+from topiarist.kernels.search import STRETCH, Postings, Runs, SearchKernels, Wanted
 from topiarist.kernels.search import load as load_search_kernels
 from topiarist.kernels.shard import Shard, Side, even_cuts
 
 __all__ = [
     "SMALLEST_MIXTURE",
+    "STRETCH",
     "Postings",
+    "Runs",
     "SearchKernels",
     "Shard",
     "Side",

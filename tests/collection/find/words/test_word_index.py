@@ -2,15 +2,20 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from topiarist.collection.find.index.question import over_spread
+from topiarist.collection.find.index.ranking import largest_rows
 from topiarist.collection.find.index.segments import K1, B
-from topiarist.collection.find.words import posting_lists, word_question, word_space
+from topiarist.collection.find.words import posting_lists, word_question, word_scores, word_space
 from topiarist.collection.find.words.posting_lists import PostingLists
 from topiarist.collection.find.words.word_index import WordIndex
 from topiarist.collection.find.words.word_question import EXACT, WordQuestion
+from topiarist.errors import DamagedError
+from topiarist.models.engine import STRETCH
 from topiarist.scale.threads import Threads
 from topiarist.text.stems import stems
 from topiarist.text.tokens import Tokenizer
@@ -56,15 +61,49 @@ def by_the_formula(query, texts, said):
     return found
 
 
-def test_blocks_and_threads_change_no_score(index, monkeypatch):
-    whole = asked(index, "courts hear appeals of judges")
-    monkeypatch.setattr(word_question, "BLOCK", 2)
+def test_pieces_and_threads_change_no_score(monkeypatch):
+    texts = [f"{TEXTS[number % 7]} {TEXTS[number * 5 % 6]}" for number in range(900)]
+    index = WordIndex.build(texts[:640], TOKENS, "en").added(texts[640:])[0]
+    index = replace(index, segments=(*WordIndex.build(texts[:300], TOKENS, "en").segments, *index.segments))
+    whole = asked(index, "courts hear appeals of judges", [*texts[:300], *texts])
+    monkeypatch.setattr(word_scores, "PIECE", STRETCH)
     with Threads(2) as threads:
         cut = WordQuestion(index, "courts hear appeals of judges", whole.texts, threads)
         np.testing.assert_array_equal(cut.asked, whole.asked)
         np.testing.assert_array_equal(cut.scores, whole.scores)
-        np.testing.assert_array_equal(cut.information, whole.information)
-    assert whole.information.max() == pytest.approx(whole.whole, rel=1e-6) or whole.information.max() < whole.whole
+        assert cut.with_all() == whole.with_all()
+        assert cut.by_all.above == np.count_nonzero(whole.scores)
+        assert cut.by_all.per_spread == pytest.approx(over_spread(whole.scores), rel=1e-6)
+
+
+def test_the_best_are_found_by_the_peaks_of_stretches():
+    texts = [f"{'judge ' * (number * 7 % 11)}{TEXTS[number % 7]}" for number in range(1000)]
+    parts = [WordIndex.build(some, TOKENS, "en").segments[0] for some in (texts[:333], texts[333:])]
+    index = replace(WordIndex.build(texts, TOKENS, "en"), segments=tuple(parts))
+    scores = asked(index, "judge", texts).by_asked
+    for n in (1, 2, 7, 8, 9, 400, 999, 1000, 2000):
+        np.testing.assert_array_equal(scores.largest(n), largest_rows(scores.values, n))
+    assert len(scores.peaks) == 9
+    allowed = np.arange(1000) % 3 == 1
+    np.testing.assert_array_equal(scores.largest(5, allowed), largest_rows(scores.values, 5, allowed))
+    assert scores.most == scores.values.max()
+
+
+def test_who_has_all_words_is_counted_among_the_allowed(index):
+    question = asked(index, "judge bail")
+    assert question.with_all() == (2, 0)
+    assert question.with_all(np.arange(len(TEXTS)) > 0) == (1, 5)
+    assert question.with_all(np.arange(len(TEXTS)) == 2) == (0, 2)
+    assert question.with_all(np.zeros(len(TEXTS), bool)) == (0, -1)
+
+
+def test_lists_that_name_no_document_are_told(index):
+    lists = index.segments[0]
+    for wrong in (-1, len(TEXTS), 2**31 - 1):
+        docs = np.where(lists.docs == lists.docs.max(), wrong, lists.docs).astype(np.int32)
+        forged = replace(index, segments=(replace(lists, docs=docs),))
+        with pytest.raises(DamagedError, match="not there"):
+            assert asked(forged, "judge bail court appeal heard").asked.any()
 
 
 def test_of_very_many_documents_frequent_words_are_not_added(index, monkeypatch):
@@ -100,7 +139,7 @@ def test_a_question_never_finds_nothing_because_of_one_word(index):
     question = asked(index, "why did the xyzzy judge refuse bail")
     assert question.unknown == ("xyzzy",)
     assert question.scores.argmax() == 5
-    assert question.information[5] == pytest.approx(question.whole)
+    assert question.with_all() == (1, 5)
 
 
 def test_amounts_add_up_to_the_score(index):
@@ -111,12 +150,17 @@ def test_amounts_add_up_to_the_score(index):
 
 def test_amounts_of_several_documents_are_those_of_each_and_every_list_is_read_once(index, monkeypatch):
     more = ["Bail for a judge", "no judge"]
-    question, read, of_stem = asked(index.added(more)[0], "judges and bail", [*TEXTS, *more]), [], PostingLists.of_stem
+    question, read, times_of = (
+        asked(index.added(more)[0], "judges and bail", [*TEXTS, *more]),
+        [],
+        PostingLists.times_of,
+    )
     rows = list(range(len(question.index)))[::-1]
     alone = {row: question.amounts(row) for row in rows}
-    monkeypatch.setattr(PostingLists, "of_stem", lambda *given: read.append(given) or of_stem(*given))
+    monkeypatch.setattr(PostingLists, "times_of", lambda *given: read.append(given) or times_of(*given))
     assert question.amounts_of(rows) == alone
-    assert 0 < len(read) <= len(question.index.segments) * (len(question.known) + len(question.added))
+    forms = sum(len(word.forms) for word in question.known)
+    assert 0 < len(read) <= len(question.index.segments) * (len(question.known) + forms + len(question.added))
 
 
 def test_the_best_documents_add_their_words(index, monkeypatch):

@@ -14,7 +14,7 @@ from topiarist.arrays import Array, Floats
 from topiarist.collection.find.index import answers, ranking
 from topiarist.collection.find.index.answers import Answer, Explanation, TopicReason, WordReason
 from topiarist.collection.find.index.query_counts import QueryCounts
-from topiarist.collection.find.index.segments import K1, B, Segment
+from topiarist.collection.find.index.segments import K1, B, Segment, gathered, with_words
 from topiarist.collection.find.index.topics import named
 from topiarist.estimators.common import options
 from topiarist.models.engine import Wanted, load_search_kernels
@@ -114,14 +114,9 @@ class Question:
 
     def scores_of(self, rows: Array) -> Floats:
         """The scores of some documents, by their rising rows."""
-        found, start = list[Floats](), 0
-        for segment in self.index.segments:
-            first, last = np.searchsorted(rows, (start, start + len(segment)))
-            if last > first:
-                some = segment.picked(rows[first:last] - start, self._columns)
-                found.append(self._scores((some,)))
-            start += len(segment)
-        return np.concatenate(found) if found else np.zeros(0)
+        segments, some = self.index.segments, self.index.shortlist
+        found = gathered(segments, rows) if some is None or rows is not some.everywhere else some.gathered
+        return self._scores((with_words(found, segments, rows, self._columns),))
 
     @property
     def _columns(self) -> Any:
@@ -222,7 +217,7 @@ def explained(question: Question, segment: Segment, row: int) -> Explanation:
     """Take the score of a document apart: the words that it shares with the query, in which sense, and the topics."""
     query, index, (of_kernel, of_words) = question.counts, question.index, question.weights
     words = named(index.vocabulary, query.columns.tolist())
-    counts = segment.counts_of(row, query.columns)
+    counts = segment.counts_of(np.array([row]), query.columns)[0]
     amounts = np.zeros(len(query.columns))
     best, sense = np.zeros(len(query.columns)), [(-1, -1)] * len(query.columns)
     topics, of_all = [], 0.0

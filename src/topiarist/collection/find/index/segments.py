@@ -20,7 +20,7 @@ from topiarist.collection.find.index.packed_rows import PACKED, opened, packed
 from topiarist.collection.find.index.topics import Shape
 from topiarist.counts.validation import token_counts
 from topiarist.errors import InputError
-from topiarist.models.engine import Postings, SearchKernels, Wanted
+from topiarist.models.engine import Postings, SearchKernels, Wanted, load_search_kernels
 from topiarist.models.engine.host import Engine
 from topiarist.models.fisher import matrix
 from topiarist.models.fisher import scores as fisher
@@ -30,6 +30,10 @@ from topiarist.scale.threads import Threads
 BLOCK = 4096  # documents
 SHORT, MOST = 1 << 16, 255  # documents that are numbered in two bytes, and counts that are kept in one
 K1, B = 1.2, 0.75  # of BM25, as in most programs
+
+
+NO_WORDS = np.empty(0, np.int64)
+NO_POSTINGS = Postings(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -128,34 +132,23 @@ class Segment:
         places, known = self.places(wanted.words)
         return Wanted(places, wanted.meet[known], wanted.mixture[known], wanted.topics)
 
-    def picked(self, rows: Any, columns: Any) -> Segment:
-        """Some documents, by their rising rows, with the postings of some words, whose columns rise."""
-        places, known = self.places(columns)
-        docs, counts = [self.postings.docs[:0]], [self.postings.counts[:0]]
-        wanted = rows.astype(self.postings.docs.dtype)  # or each list would be made wider to be looked through
-        for word in places.tolist():
-            run = slice(int(self.postings.ends[word]), int(self.postings.ends[word + 1]))
-            of_word = self.postings.docs[run]
-            at = np.minimum(np.searchsorted(of_word, wanted), max(len(of_word) - 1, 0))
-            there = np.flatnonzero(of_word[at] == wanted) if len(of_word) else at[:0]
-            docs.append(there.astype(wanted.dtype))
-            counts.append(self.postings.counts[run][at[there]])
-        ends = np.cumsum([0, *(len(one) for one in docs[1:])]).astype(np.int64)
-        own, topical = zip(*(self.shares(number, rows) for number in range(len(self.rows))), strict=True)
-        return Segment(
-            Documents(), Postings(ends, np.concatenate(docs), np.concatenate(counts)), self.lengths[rows], own,
-            topical, tuple(one[rows] for one in self.scales), words=columns[known],
-        )  # fmt: skip
+    def some(self, rows: Any) -> Segment:
+        """Some documents, by their rows, or by which of them; without words."""
+        own = tuple(np.asarray(one[rows]) for one in self.rows)
+        topical = tuple(
+            new if other is was else np.asarray(other[rows])
+            for was, new, other in zip(self.rows, own, self.topical, strict=True)
+        )
+        scales = tuple(np.asarray(one[rows]) for one in self.scales)
+        return Segment(Documents(), NO_POSTINGS, np.asarray(self.lengths[rows]), own, topical, scales, words=NO_WORDS)
 
-    def counts_of(self, row: int, columns: Any) -> Floats:
-        """How often a document has some words."""
-        found = np.zeros(len(columns))
+    def counts_of(self, rows: Any, columns: Any) -> Floats:
+        """How often some documents, by their rising rows, have some words."""
         places, known = self.places(columns)
-        for place, word in zip(np.flatnonzero(known), places, strict=True):
-            first, last = self.postings.ends[word], self.postings.ends[word + 1]
-            at = first + np.searchsorted(self.postings.docs[first:last], row)
-            if at < last and self.postings.docs[at] == row:
-                found[place] = self.postings.counts[at]
+        every: Any = np.full(len(columns), -1)
+        every[known] = places
+        found = np.zeros((len(rows), len(columns)))
+        load_search_kernels().pick_counts(self.postings, every, rows, found)
         return found
 
     def words_of(self, row: int) -> tuple[Any, Floats]:
@@ -173,6 +166,40 @@ def check_words(known: int, counted: int) -> None:
             f"the models know {known} words, the documents were counted with {counted}",
             hint="count them with the vocabulary of the index: corpus.vectorise(texts)",
         )
+
+
+def gathered(segments: Sequence[Segment], rows: Any) -> Segment:
+    """Some documents of all, by their rising rows, as one segment that has no words, its rows opened."""
+    parts = [segments[number].some(own) for number, own in _by_segment(segments, rows)] or [segments[0].some(rows[:0])]
+    if len({one.dtype for part in parts for one in part.rows}) == 1:
+        own = tuple(map(opened, _stacked([part.rows for part in parts])))
+    else:  # of several versions
+        own = _stacked([tuple(map(opened, part.rows)) for part in parts])
+    return Segment(
+        Documents(), NO_POSTINGS, np.concatenate([part.lengths for part in parts]), own, _topical(parts, own),
+        _stacked([part.scales for part in parts]), words=NO_WORDS,
+    )  # fmt: skip
+
+
+def with_words(found: Segment, segments: Sequence[Segment], rows: Any, columns: Any) -> Segment:
+    """Gathered documents with the postings of some words, whose columns rise."""
+    parts = [segments[number].counts_of(own, columns) for number, own in _by_segment(segments, rows)]
+    counts = np.concatenate([np.zeros((0, len(columns))), *parts]).T
+    words, docs = np.nonzero(counts)
+    ends = np.searchsorted(words, np.arange(len(columns) + 1)).astype(np.int64)
+    times = counts[words, docs].astype(found.rows[0].dtype)
+    return replace(found, postings=Postings(ends, docs.astype(np.int32), times), words=columns)
+
+
+def _by_segment(segments: Sequence[Segment], rows: Any) -> list[tuple[int, Any]]:
+    """Rising rows of all documents as those of each segment that has any of them."""
+    ends = np.cumsum([0, *map(len, segments)])
+    cuts = np.searchsorted(rows, ends).tolist()
+    return [
+        (number, rows[first:last] - start)
+        for number, (first, last, start) in enumerate(zip(cuts, cuts[1:], ends.tolist(), strict=False))
+        if last > first
+    ]
 
 
 def segment_of(
@@ -252,14 +279,10 @@ def joined(segments: Sequence[Segment]) -> Segment:
     order = np.argsort(words, kind="stable")  # the documents of a word come in their order
     known, firsts = np.unique(words[order], return_index=True)
     postings = Postings(np.append(firsts, len(words)).astype(np.int64), docs[order].astype(np.int32), counts[order])
-    own = [segment.topical[number] is segment.rows[number] for segment in segments[:1] for number in
-           range(len(segment.rows))]  # fmt: skip
     rows = _stacked([_alike(segment.rows, segments) for segment in segments])
-    topical = [rows[number] if same else np.concatenate([segment.topical[number] for segment in segments])
-               for number, same in enumerate(own)]  # fmt: skip
     return Segment(
         _documents(segments), narrow(postings, int(starts[-1])),
-        np.concatenate([segment.lengths for segment in segments]), rows, tuple(topical),
+        np.concatenate([segment.lengths for segment in segments]), rows, _topical(segments, rows),
         _stacked([segment.scales for segment in segments]),
         np.concatenate([segment.nodes for segment in segments]), known.astype(np.int64),
     )  # fmt: skip
@@ -276,11 +299,6 @@ def kept(segment: Segment, keep: Any) -> Segment:
     docs, counts = places[old_docs[there]], np.asarray(segment.postings.counts[there])
     known, firsts = np.unique(words, return_index=True)
     postings = Postings(np.append(firsts, len(words)).astype(np.int64), docs.astype(old_docs.dtype), counts)
-    rows = tuple(np.asarray(one[keep]) for one in segment.rows)
-    topical = tuple(
-        own if other is was else np.asarray(other[keep])
-        for own, was, other in zip(rows, segment.rows, segment.topical, strict=True)
-    )
     old, stay = segment.documents, np.flatnonzero(keep).tolist()
     documents = Documents(
         tuple(old.ids[row] for row in stay) if old.ids else (),
@@ -288,9 +306,10 @@ def kept(segment: Segment, keep: Any) -> Segment:
         tuple(old.labels[row] for row in stay) if old.labels else (),
     )
     nodes = segment.nodes[keep] if len(segment.nodes) == len(segment) else segment.nodes
-    scales = tuple(np.asarray(one[keep]) for one in segment.scales)
-    lengths = np.asarray(segment.lengths[keep])
-    return Segment(documents, postings, lengths, rows, topical, scales, np.asarray(nodes), known.astype(np.int64))
+    return replace(
+        segment.some(keep), documents=documents, postings=postings, nodes=np.asarray(nodes),
+        words=known.astype(np.int64),
+    )  # fmt: skip
 
 
 def _words(segment: Segment) -> Any:
@@ -301,6 +320,16 @@ def _alike(rows: Sequence[Any], segments: Sequence[Segment]) -> Sequence[Any]:
     """Rows in bytes, if some segment has them so."""
     some = any(one.dtype == PACKED for segment in segments for one in segment.rows)
     return [packed(one) for one in rows] if some else rows
+
+
+def _topical(segments: Sequence[Segment], rows: Sequence[Any]) -> tuple[Any, ...]:
+    """The scores of topics of the documents of several segments, whose rows were put together."""
+    first = segments[0]
+    return tuple(
+        own if first.topical[number] is first.rows[number]
+        else np.concatenate([segment.topical[number] for segment in segments])
+        for number, own in enumerate(rows)
+    )  # fmt: skip
 
 
 def _stacked(arrays: Sequence[Sequence[Any]]) -> tuple[Any, ...]:

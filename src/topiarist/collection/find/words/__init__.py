@@ -10,5 +10,7 @@ Floor plan:
     posting_lists   The words of some documents: which of them have a word, in which form, and how often.
     word_index      All words of a collection: kept in a folder, added to, and asked by stems.
     word_question   A query in words: BM25 over stems, and the words that its best documents add.
+    word_scores     What words bring to every document of a collection, added up in one look, with what is asked of all
+                    scores later.
     word_space      Documents and words in a space of few dimensions: words that are used alike lie near each other.
 """

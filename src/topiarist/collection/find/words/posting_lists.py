@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
-from topiarist.arrays import Array, Csr, Floats
+from topiarist.arrays import Array, Csr
 from topiarist.collection.find.words.line_file import place_of, read_lines, write_lines
 from topiarist.collection.find.words.near_spellings import NearSpellings
 from topiarist.counts.chunks import count_texts, merged
 from topiarist.counts.room import let_go, ours
 from topiarist.counts.workers import map_chunks
-from topiarist.errors import DamagedError
 from topiarist.store.array_files import mapped, save, save_parts
 from topiarist.store.sealed_folder import new_folder
 from topiarist.text.query import folded
@@ -75,20 +74,8 @@ class PostingLists:
         """The forms, to be looked through for one that somebody misspelt."""
         return NearSpellings.of(self.forms, np.diff(self.ends))
 
-    def run_of(self, stem: str, form: str = "") -> tuple[Array, Array] | None:
-        """The documents of the forms of a stem one after the other, or of one form, and how often each has it.
-
-        None where no document has the stem, or the form is its only one, or none.
-        """
-        forms = self._forms(stem, form)
-        return self._run(forms) if len(forms) else None
-
-    def runs_of(self, stem: str, form: str = "") -> list[tuple[Array, Array]]:
-        """The same form by form; the documents of each rise."""
-        return [self._run(range(number, number + 1)) for number in self._forms(stem, form)]
-
-    def _forms(self, stem: str, form: str) -> range:
-        """The places of the forms of a stem, or of one of several."""
+    def places_of(self, stem: str, form: str = "") -> range:
+        """The places of the forms of a stem, or of one of several; none where it is the only one, or there is none."""
         place = self.place(stem)
         if place is None:
             return range(0)
@@ -100,27 +87,16 @@ class PostingLists:
         own = start + self.forms[start:end].index(form)
         return range(own, own + 1)
 
-    def _run(self, forms: range) -> tuple[Array, Array]:
-        run = slice(int(self.ends[forms.start]), int(self.ends[forms.stop]))
-        docs = self.docs[run]
-        if len(docs) and int(docs.view(np.uint32).max()) >= len(self):  # below 0 is far beyond
-            raise DamagedError("the index of words names documents that are not there", hint="topiarist check")
-        return docs, self.times[run]
-
-    def of_stem(self, stem: str) -> tuple[Array, Floats] | None:
-        """The documents with a stem, and how often each has it; one that has several forms comes once for each."""
-        found = self.run_of(stem)
-        if found is None:
-            return None
-        docs, times = found
-        whole = np.zeros(len(self), np.float32)
-        np.add.at(whole, docs, times.astype(np.float32))
-        return docs, whole[docs]
-
-    def of_form(self, stem: str, form: str) -> tuple[Array, Floats] | None:
-        """The documents with one form of a stem, and how often; None where it is the only form, or there is none."""
-        found = self.run_of(stem, form)
-        return None if found is None else (found[0], found[1].astype(np.float32))
+    def times_of(self, forms: range, rows: Array) -> Array:
+        """How often some documents have forms, together."""
+        found, wanted = np.zeros(len(rows)), rows.astype(self.docs.dtype)  # or each list would be made wider
+        for form in forms:
+            run = slice(int(self.ends[form]), int(self.ends[form + 1]))
+            docs = self.docs[run]
+            at = np.minimum(np.searchsorted(docs, wanted), max(len(docs) - 1, 0))
+            there = np.flatnonzero(docs[at] == wanted) if len(docs) else at[:0]
+            found[there] += self.times[run][at[there]]
+        return found
 
     def n_documents(self, stem: str) -> int:
         """How many documents have a stem."""

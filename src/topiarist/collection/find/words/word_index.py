@@ -138,9 +138,12 @@ class WordIndex:
         return None if direction is None else np.concatenate([self.space.near(one, direction) for one in self.segments])
 
     def near_of(self, rows: Array, direction: Floats) -> Floats:
-        """The cosines of some documents, by their rising rows, with a direction."""
-        places = [one.space[own] for one, own in zip(self.segments, self._by_segment(rows), strict=True)]
-        return self.space.cosines(np.concatenate(places), direction)
+        """The cosines of some documents with a direction, by their rising rows."""
+        return self.space.cosines(self.places_of(rows), direction)
+
+    def places_of(self, rows: Array) -> Array:
+        """The coordinates of some documents, by their rising rows."""
+        return np.concatenate([one.space[own] for one, own in zip(self.segments, self._by_segment(rows), strict=True)])
 
     def around(self, direction: Floats, threads: Threads) -> list[tuple[Array, Floats]]:
         """For each segment the documents that may lie nearest to a direction, and their cosines with it.

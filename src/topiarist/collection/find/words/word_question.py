@@ -8,7 +8,7 @@ asked for as well, which finds what says the same in other words (Rocchio's feed
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -16,17 +16,17 @@ from itertools import groupby
 import numpy as np
 
 from topiarist.arrays import Array, Floats
-from topiarist.collection.find.index.ranking import nth_largest
 from topiarist.collection.find.index.segments import K1
+from topiarist.collection.find.words.posting_lists import PostingLists
 from topiarist.collection.find.words.word_index import WordIndex
-from topiarist.models.engine import load_search_kernels
+from topiarist.collection.find.words.word_scores import Weighed, WordScores, added_up, most_held
 from topiarist.scale.threads import Threads
 
 EXACT = 0.1  # what the form that was typed adds to what its stem counts for
 BEST, ADDED, BESIDE = 5, 40, 1.0  # documents that add words, how many words, and their weight beside the query's
+LEAST = 1e-12  # a score below it is none
 LONGEST = 20_000  # characters of each of them that are read
 MANY, POSTINGS = 1 << 20, 1 << 20  # of more documents so many places of added words are looked at, those that tell most
-BLOCK = 1 << 18  # documents to which words are added together
 Texts = Callable[[Sequence[int]], Sequence[str]]
 Amount = tuple[str, float, bool]  # a word, what it brings, whether it was asked for
 
@@ -46,7 +46,7 @@ class WordQuestion:
     """A query that is asked of all words of a collection. ``texts`` gives the texts of documents by their rows."""
 
     def __init__(self, index: WordIndex, query: str, texts: Texts, threads: Threads | None = None) -> None:
-        self.index, self.texts, self.threads = index, texts, threads
+        self.index, self.texts, self.threads = index, texts, threads or Threads(1)
         typed = index.tokenizer(query)
         said = [word for word in typed if word not in index.unsaid] or typed
         forms: dict[str, list[str]] = {}
@@ -57,7 +57,6 @@ class WordQuestion:
             for stem, typed in forms.items()
         )
         self.meant = " ".join(said)
-        self._known: dict[tuple[int, str], tuple[Array, Floats] | None] = {}
 
     @property
     def known(self) -> tuple[Asked, ...]:
@@ -74,31 +73,30 @@ class WordQuestion:
         """How often the query has each stem."""
         return {word.stem: float(word.times) for word in self.words}
 
-    @cached_property
-    def information(self) -> Floats:
-        """How much of the query's information each document has: the worth of the words that are there."""
-        nothing = [np.zeros(len(lists), np.float32) for lists in self.index.segments]
-        return self._added_up([(word.stem, "", word.worth) for word in self.known], nothing)
-
-    def _postings(self, segment: int, stem: str) -> tuple[Array, Floats] | None:
-        """The documents of a segment with a stem, and how often; those of the query's own words are kept."""
-        place = segment, stem
-        if place not in self._known:
-            found = self.index.segments[segment].of_stem(stem)
-            if stem not in self.weights:
-                return found
-            self._known[place] = found
-        return self._known[place]
+    def with_all(self, allowed: Array | None = None) -> tuple[int, int]:
+        """How many (allowed) documents have all known words, and the first of those with most information; or -1."""
+        words = [Weighed(word.stem, "", word.worth) for word in self.known]
+        return most_held(self.index, words, self.whole - 1e-4, allowed, self.threads)
 
     @property
     def whole(self) -> float:
         """The information of all words that some document has."""
         return sum(word.worth for word in self.known)
 
-    @cached_property
+    @property
     def asked(self) -> Floats:
         """BM25 of every document with the words of the query."""
-        return self._scores(self.weights, forms=True)
+        return self.by_asked.values
+
+    @cached_property
+    def by_asked(self) -> WordScores:
+        """The same, with what is known of all."""
+        weights = self.weights
+        words = [Weighed(stem, "", (K1 + 1) * weight * self.index.worth(stem)) for stem, weight in weights.items()]
+        for word in self.known:
+            worth = (K1 + 1) * EXACT * weights[word.stem] * word.worth
+            words += [Weighed(word.stem, form, worth) for form in word.forms]
+        return added_up(self.index, words, self.threads)
 
     @cached_property
     def weights(self) -> dict[str, float]:
@@ -138,18 +136,24 @@ class WordQuestion:
 
     def _best(self) -> list[int]:
         """The rows of the best documents, the best first."""
-        scores = self.asked
-        some = min(BEST, len(scores))
-        if not some or not scores.any():
-            return []
-        rows = np.flatnonzero(scores >= max(nth_largest(scores, some), 1e-12))
-        order = np.lexsort((rows, -scores[rows]))[:some]
+        scores, rows = self.asked, self.by_asked.largest(BEST)
+        rows = rows[scores[rows] >= LEAST]
+        order = np.lexsort((rows, -scores[rows]))[:BEST]
         return [int(row) for row in rows[order]]
 
-    @cached_property
+    @property
     def scores(self) -> Floats:
         """BM25 of every document with the query and the words that were added."""
-        return self.asked + self._scores({stem: weight for stem, (_, weight) in self.added.items()})
+        return self.by_all.values
+
+    @cached_property
+    def by_all(self) -> WordScores:
+        """The same, with what is known of all."""
+        if not self.added:
+            return self.by_asked
+        added = self.added.items()
+        words = [Weighed(stem, "", (K1 + 1) * weight * self.index.worth(stem)) for stem, (_, weight) in added]
+        return added_up(self.index, words, self.threads, self.by_asked)
 
     def amounts(self, row: int) -> list[Amount]:
         """What each word brings to the score of a document: the word, the amount, whether it was asked for."""
@@ -160,77 +164,23 @@ class WordQuestion:
         found: dict[int, list[Amount]] = {row: [] for row in rows}
         for number, here in groupby(sorted((*self.index.located(row), row) for row in found), key=lambda one: one[0]):
             places, own = zip(*((place, row) for _, place, row in here), strict=True)
-            wanted = np.full(len(self.index.segments[number]), -1, np.int32)
-            wanted[list(places)] = np.arange(len(places))
             norms = self.index.norms[number][list(places)].astype(np.float64)
-            for word, amounts, asked in self._amounts(number, wanted, norms):
+            for word, amounts, asked in self._amounts(self.index.segments[number], np.array(places), norms):
                 for row, amount in zip(own, amounts.tolist(), strict=True):
                     if amount > 0:
                         found[row].append((word, amount, asked))
         return found
 
-    def _amounts(self, segment: int, wanted: Array, norm: Floats) -> Iterator[tuple[str, Floats, bool]]:
-        """Word by word, what it brings to the wanted documents of a segment: which of them each of its rows is."""
-        lists = self.index.segments[segment]
+    def _amounts(self, lists: PostingLists, rows: Array, norms: Floats) -> Iterator[tuple[str, Floats, bool]]:
+        """Word by word, what it brings to some documents of a segment."""
+
+        def amount(stem: str, form: str = "") -> Floats:
+            times = lists.times_of(lists.places_of(stem, form), rows)
+            found: Floats = (K1 + 1) * times / (times + norms)
+            return found
+
         for word in self.known:
-            amount = _amount(self._postings(segment, word.stem), wanted, norm)
-            for form in word.forms:
-                amount += EXACT * _amount(lists.of_form(word.stem, form), wanted, norm)
-            yield word.forms[0], self.weights[word.stem] * word.worth * amount, True
+            whole = amount(word.stem) + EXACT * sum(amount(word.stem, form) for form in word.forms)
+            yield word.forms[0], self.weights[word.stem] * word.worth * whole, True
         for stem, (shown, weight) in self.added.items():
-            amount = _amount(lists.of_stem(stem), wanted, norm)
-            yield shown, weight * self.index.worth(stem) * amount, False
-
-    def _scores(self, weights: Mapping[str, float], *, forms: bool = False) -> Floats:
-        runs = [(stem, "", weight * self.index.worth(stem)) for stem, weight in weights.items()]
-        for word in self.known if forms else ():
-            runs += [(word.stem, form, EXACT * weights[word.stem] * word.worth) for form in word.forms]
-        return self._added_up([(stem, form, weight * (K1 + 1)) for stem, form, weight in runs], self.index.norms)
-
-    def _added_up(self, runs: Sequence[tuple[str, str, float]], norms: Sequence[Floats]) -> Floats:
-        """What stems, or single forms of them, bring to every document: a weight times n / (n + norm) each."""
-        out, start = np.zeros(len(self.index), np.float32), 0
-        for lists, norm in zip(self.index.segments, norms, strict=True):
-            weighed = [(lists.runs_of(stem, form), weight) for stem, form, weight in runs]
-            add_up([one for one in weighed if one[0]], norm, out[start : start + len(lists)], self.threads)
-            start += len(lists)
-        return out
-
-
-def add_up(
-    words: Sequence[tuple[Sequence[tuple[Array, Array]], float]], norm: Floats, out: Floats, threads: Threads | None
-) -> None:
-    """Add what words bring to documents: of each word its forms (documents that rise, and times) and its weight.
-
-    Documents are taken a block at a time, so that what is added to stays in a core's cache for all words.
-    """
-    add, whole = load_search_kernels().add_word, np.zeros(len(out), np.float32)
-    bounds = np.arange(0, len(out) + BLOCK, BLOCK, dtype=np.int32)  # of the kind of documents: none are made anew
-    cuts = [[np.searchsorted(docs, bounds) for docs, _ in forms] for forms, _ in words]
-
-    def block(number: int) -> None:
-        for (forms, weight), own in zip(words, cuts, strict=True):
-            here = [slice(cut[number], cut[number + 1]) for cut in own]
-            docs = [docs[part] for (docs, _), part in zip(forms, here, strict=True)]
-            times = [times[part] for (_, times), part in zip(forms, here, strict=True)]
-            if len(docs) == 1:
-                add(docs[0], times[0], norm, weight, whole, out)
-            else:
-                add(np.concatenate(docs), np.concatenate(times), norm, weight, whole, out)
-
-    numbers = range(len(bounds) - 1)
-    if threads is None:
-        for number in numbers:
-            block(number)
-    else:
-        threads.map(block, numbers)
-
-
-def _amount(postings: tuple[Array, Floats] | None, wanted: Array, norm: Floats) -> Floats:
-    """What a word brings to some documents; ``wanted`` has their places among these, and -1 for all others."""
-    times = np.zeros(len(norm))
-    if postings is not None:
-        which = wanted[postings[0]]
-        there = np.flatnonzero(which >= 0)
-        times[which[there]] = postings[1][there]  # a document that comes twice has the same twice
-    return (K1 + 1) * times / (times + norm)
+            yield shown, weight * self.index.worth(stem) * amount(stem), False

@@ -16,9 +16,9 @@ from topiarist.counts.copies import N_HASHES, candidates, signatures_of
 from topiarist.counts.corpus import ByRow, Corpus
 from topiarist.counts.counting import count
 from topiarist.counts.pruning import moved
-from topiarist.counts.room import IN_MEMORY, NewArray, Room, let_go, row_runs
+from topiarist.counts.room import IN_MEMORY, NewArray, Room, expect, let_go, row_runs
 from topiarist.counts.settings import CountSettings, PhraseSettings
-from topiarist.counts.validation import check_counts
+from topiarist.counts.validation import check_counts, column_totals
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import LackError
 
@@ -201,3 +201,22 @@ def test_runs_end_where_entries_are_many(monkeypatch):
     assert [(rows.start, rows.stop) for rows, _ in found] == [(0, 2), (2, 4), (4, 5), (5, 8), (8, 9)]
     assert [(own.start, own.stop) for _, own in found] == [(0, 8), (8, 12), (12, 40), (40, 43), (43, 44)]
     assert list(room.entry_runs(np.zeros(1, np.int64))) == []
+
+
+def test_columns_are_added_up_in_double_precision():
+    number = (1 << 24) + 5  # single precision stops counting at 2²⁴
+    shares = csr_array(
+        (np.ones(number, np.float32), np.zeros(number, np.int32), np.arange(number + 1, dtype=np.int32)),
+        shape=(number, 2),
+    )
+    assert column_totals(shares).tolist() == [number, 0]
+
+
+def test_what_is_expected_is_there(tmp_path):
+    np.save(tmp_path / "numbers.npy", np.arange(1 << 17).reshape(-1, 4))
+    array = np.asarray(np.load(tmp_path / "numbers.npy", mmap_mode="c"))
+    for start, stop in ((0, len(array)), (100, 20_000), (30_000, len(array)), (5, 5), (5, 6)):
+        expect(array, start, stop)
+        expect(array[7:], start, stop - 7)
+    expect(np.arange(1 << 17), 0, 1 << 17)  # of memory nothing is fetched
+    assert array[-1, -1] == (1 << 17) - 1

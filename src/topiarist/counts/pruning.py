@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from topiarist.arrays import Bools, Csr, DTypeLike, Integers, Ints
 from topiarist.counts.room import IN_MEMORY, Room, entry_runs, let_go, pieces
 from topiarist.counts.settings import CountSettings
-from topiarist.counts.validation import document_frequency, word_totals
+from topiarist.counts.validation import column_totals, document_frequency
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError
 from topiarist.text.stems import stems
@@ -129,7 +129,7 @@ def vocabulary_of(
     phrases: tuple[str, ...] = (),
 ) -> Vocabulary:
     """Return the vocabulary of counts whose columns are ``words``."""
-    return Vocabulary(words, document_frequency(counts), word_totals(counts).astype(np.int64), forms, phrases)
+    return Vocabulary(words, document_frequency(counts), column_totals(counts).astype(np.int64), forms, phrases)
 
 
 def _nothing_left(n_docs: int, vocabulary: Vocabulary, settings: CountSettings) -> InputError:

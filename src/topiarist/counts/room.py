@@ -197,6 +197,16 @@ def let_go(*arrays: Any) -> None:
             owner.madvise(mmap.MADV_DONTNEED)
 
 
+def expect(array: Array, start: int, stop: int) -> None:
+    """Have the system fetch some entries of a mapped array, all at once, while something else is done."""
+    owner = _map_of(array)
+    if not _CAN_LET_GO or owner is None or (stop - start) * array.strides[0] < WORTH // 16:
+        return
+    there = array.__array_interface__["data"][0] - np.frombuffer(owner, np.uint8).__array_interface__["data"][0]
+    first = (there + start * array.strides[0]) // mmap.PAGESIZE * mmap.PAGESIZE
+    owner.madvise(mmap.MADV_WILLNEED, first, there + stop * array.strides[0] - first)
+
+
 def _map_of(array: Any) -> mmap.mmap | None:
     """The map that an array is a part of; None where it is in memory."""
     owner = array

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, issparse
 
 from topiarist.arrays import Array, Bools, Csr, Floats, Integers, Ints, Matrix
 from topiarist.counts.room import entry_runs, let_go
+from topiarist.counts.validation import column_totals
 from topiarist.errors import InputError
 from topiarist.hierarchy.tree import Tree
 
@@ -77,7 +78,7 @@ class Placed:
     @cached_property
     def expected(self) -> Floats:
         """The expected number of documents at or below each node; what a row lacks to one is the root's."""
-        at_class = np.asarray(self.shares.sum(axis=0, dtype=np.float64)).ravel()
+        at_class = column_totals(self.shares)
         at_node = np.zeros(len(self.tree))
         at_node[list(self.class_nodes)] = at_class
         at_node[self.tree.root] += max(0.0, self.n_docs - at_class.sum())

@@ -19,6 +19,7 @@ from scipy import special
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Array, Bools, Csr, Floats, Ints
+from topiarist.counts.validation import column_totals
 from topiarist.errors import InputError
 
 LEVEL = 0.95  # of intervals
@@ -91,7 +92,7 @@ def group_shares(
     own = csr_array((own.data.astype(np.float64), own.indices, own.indptr), shape=own.shape)
     groups = groups[known]
     documents = np.bincount(groups, minlength=n_groups).astype(np.int64)
-    every = np.asarray(shares.sum(axis=0, dtype=np.float64)).ravel()
+    every = column_totals(shares)
     usual = every / max(every.sum(), 1e-300)
     if not mixed:
         own = _adjusted(own, groups, documents, usual)

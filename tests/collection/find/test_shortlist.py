@@ -1,6 +1,8 @@
 """A question that looks at some documents finds what one that looks at all does, as far as it has looked."""
 
+import gc
 import shutil
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -220,3 +222,17 @@ def test_words_that_are_no_text_and_words_out_of_order_are_told(grown_once, tmp_
         assert any("no text" in said for said in disagreements(collection))
         with pytest.raises(DamagedError, match="no text"):
             list(collection.words.segments[0].stems)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_search_is_gone_when_nobody_holds_it(opened, which):
+    """Its scores are as many as there are documents: they do not wait for somebody to look for cycles."""
+    search = Search(opened(40)[which], "quantum field theory")
+    search.page(10, why=True)
+    held = [weakref.ref(one) for one in (search, search.best, search.best.words, search.best.kernel)]
+    gc.disable()
+    try:
+        del search
+        assert [one() for one in held] == [None] * 4
+    finally:
+        gc.enable()

@@ -8,6 +8,7 @@ import numpy as np
 
 from topiarist.arrays import Array
 from topiarist.collection.describe.figures import Figures
+from topiarist.counts.validation import column_totals
 
 
 class Merges:
@@ -25,7 +26,7 @@ class Merges:
         self.members: list[list[int]] = [[leaf] for leaf in range(self.n_leaves)]
         for one, other in self.parts:
             self.members.append(self.members[one] + self.members[other])
-        self.sizes: Array = np.asarray(figures.collection.shares.sum(axis=0, dtype=np.float64)).ravel()
+        self.sizes: Array = column_totals(figures.collection.shares)
 
     def size(self, cluster: int) -> int:
         """Documents of a cluster."""

@@ -14,7 +14,7 @@ from topiarist.arrays import Array, Bools, Csr
 from topiarist.collection.describe.flat_topics import coherences, names_of
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.room import picked, row_runs
-from topiarist.counts.validation import token_counts
+from topiarist.counts.validation import column_totals, token_counts
 from topiarist.hierarchy.growth.headings import gains
 from topiarist.hierarchy.naming.exam import is_formula
 from topiarist.hierarchy.naming.names import node_names, shares_word, usable_words
@@ -94,7 +94,7 @@ def describe_nodes(
     names = node_names(presence, known, model.class_nodes, readings, empty=empty)
     words = [tuple(corpus.vocabulary.words[column] for column in chosen) for chosen in columns]
     words[tree.root] = (*general[:n_words], *words[tree.root])
-    size = np.asarray(shares.sum(axis=0, dtype=np.float64)).ravel() @ mask
+    size = column_totals(shares) @ mask
     coherence = coherences([chosen[:JUDGED] for chosen in columns], seen)
     of_classes = csr_array(model.node_given_class) @ model.word_given_node  # of hundreds of nodes few are on a path
     gain = gains(tree, model.class_nodes, of_classes, size[list(model.class_nodes)])

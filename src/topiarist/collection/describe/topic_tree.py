@@ -17,6 +17,7 @@ from topiarist.collection.describe.flat_topics import check_documents, set_gener
 from topiarist.collection.describe.nodes import ROOT, NodeSummary, describe_nodes, named
 from topiarist.collection.shape.shape import Shape
 from topiarist.counts.corpus import Corpus
+from topiarist.counts.validation import column_totals
 from topiarist.estimators.tree.fitted_tree import shares_of, tree_model
 from topiarist.estimators.tree.preparation import Curve
 from topiarist.hierarchy import tree_text
@@ -337,7 +338,7 @@ def shares_by_topic(outline: Shape, shares: Csr) -> tuple[tuple[int, ...], Csr]:
 
 def class_sizes(shares: Csr) -> Any:
     """The expected number of documents of each class."""
-    return np.asarray(shares.sum(axis=0, dtype=np.float64)).ravel()
+    return column_totals(shares)
 
 
 def _summary(of_model: list[NodeSummary], size: float, n_docs: int, depth: int) -> NodeSummary:

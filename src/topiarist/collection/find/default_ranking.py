@@ -13,7 +13,7 @@ meaning, much of which it knows as well, count by half.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -55,11 +55,8 @@ class DefaultQuestion:
 
     def __init__(self, collection: Collection, words: WordIndex, query: str) -> None:
         self.collection, self.query = collection, query
-        self.words = WordQuestion(words, query, self._texts, collection.index.threads)
+        self.words = WordQuestion(words, query, partial(_texts, collection), collection.index.threads)
         self.kernel = Question(collection.index, self.words.meant, "meaning")
-
-    def _texts(self, rows: Sequence[int]) -> list[str]:
-        return [text_of(document) for document in self.collection.documents.many(rows)]
 
     @property
     def empty(self) -> bool:
@@ -75,16 +72,11 @@ class DefaultQuestion:
         """The cosines of documents in the space of words: of all of them, or of some."""
         if self.direction is None:
             return None
-        if rows is not None:
-            return self.words.index.near_of(rows, self.direction)
-        return self._all_near
-
-    @property
-    def _near_everywhere(self) -> Floats | None:
-        """Those of documents that lie evenly among very many."""
-        if self._shortlist is None or self.direction is None:
-            return None
-        return self._shortlist.near(self.direction)
+        if rows is None:
+            return self._all_near
+        if self._shortlist is not None:
+            return self._shortlist.near(self.direction, rows)
+        return self.words.index.near_of(rows, self.direction)
 
     @cached_property
     def _all_near(self) -> Floats | None:
@@ -112,7 +104,8 @@ class DefaultQuestion:
     @cached_property
     def shares(self) -> tuple[float, float, float]:
         """By what words, kernel and space are multiplied."""
-        near = self.near() if self._shortlist is None else self._near_everywhere
+        some = self._shortlist
+        near = self.near() if some is None or self.direction is None else some.near(self.direction)
         of_words, of_kernel = self.words.by_all.per_spread, self.kernel.per_spread
         of_space = 0.0 if near is None else over_spread(near)
         looked = self._looked_at
@@ -301,6 +294,11 @@ class DefaultQuestion:
             score, tuple(sorted(words, key=lambda one: (-one.amount, one.word))), tuple(topics), of_all,
             score - by_words, by_words, alike, lies,
         )  # fmt: skip
+
+
+def _texts(collection: Collection, rows: Sequence[int]) -> list[str]:
+    """Texts of documents; a question that knew itself by this would outlive its answer, with all its scores."""
+    return [text_of(document) for document in collection.documents.many(rows)]
 
 
 def _weight(by_words: Floats, by_meaning: Floats) -> float:

@@ -20,7 +20,7 @@ from topiarist.collection.state import FLAT, SEARCH
 from topiarist.counts.corpus import Corpus, text_of
 from topiarist.counts.room import picked
 from topiarist.counts.settings import CountSettings
-from topiarist.counts.validation import word_totals
+from topiarist.counts.validation import column_totals
 from topiarist.store import facts
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import LIST, Generation, Part, new_part, open_part
@@ -73,7 +73,7 @@ def write_index(
     from topiarist.estimators.similarity.coarse_model import coarse
     from topiarist.estimators.similarity.fisher_kernel import FisherKernel
 
-    words = PLSA(1, random_state=0, n_threads=n_threads).fit(csr_array(word_totals(corpus.counts)[None, :]))
+    words = PLSA(1, random_state=0, n_threads=n_threads).fit(csr_array(column_totals(corpus.counts)[None, :]))
     kernel = FisherKernel(models=(words, coarse(model, TREE_CLASSES), load_model(flat / MODEL)), parts=PARTS)
     with new_part(generation, SEARCH) as part:
         SearchIndex.write(kernel, corpus, part.folder / INDEX, n_threads=n_threads)

@@ -31,7 +31,7 @@ EACH = 2_048  # documents by words, and as many by where they lie
 FEW = 1 << 14  # allowed documents that are all looked at
 TELLING = 24  # words of a question that choose documents: a whole document as a question has many
 SPREAD_OVER, NEIGHBOURS = 4_096, 16  # documents that tell how scores are spread, and how many of them lie together
-
+READERS = 4  # threads that look documents up
 
 Around = list[tuple[Array, Floats]]  # of each segment, see ``WordIndex.around``
 
@@ -44,6 +44,7 @@ class Shortlist:
     vocabulary: Any
     threads: Threads
     segments: tuple[Segment, ...]
+    readers: Threads  # more than there are cores: each waits for the disk
 
     def __len__(self) -> int:
         return len(self.words)
@@ -59,15 +60,16 @@ class Shortlist:
     @cached_property
     def gathered(self) -> Segment:
         """These documents, which every question asks for."""
-        return gathered(self.segments, self.everywhere)
+        return gathered(self.segments, self.everywhere, self.readers)
 
     @cached_property
     def _places(self) -> Array:
-        return self.words.places_of(self.everywhere)
+        return self.words.places_of(self.everywhere, self.readers)
 
-    def near(self, direction: Floats) -> Floats:
-        """The cosines of these documents with a direction."""
-        return self.words.space.cosines(self._places, direction)
+    def near(self, direction: Floats, rows: Array | None = None) -> Floats:
+        """The cosines of these documents, or of others by their rising rows, with a direction."""
+        places = self._places if rows is None else self.words.places_of(rows, self.readers)
+        return self.words.space.cosines(places, direction)
 
     def of_counts(self, counts: QueryCounts, allowed: Array | None = None) -> Array:
         """The documents for a question that is given in counts."""
@@ -103,7 +105,8 @@ def shortlisted(index: SearchIndex, words: Callable[[], WordIndex | None]) -> Se
     """An index whose questions look at some documents, where these are very many and their words are kept."""
     if len(index) <= EXACT or index.vocabulary is None or (known := words()) is None:
         return index
-    return replace(index, shortlist=Shortlist(known, index.vocabulary, index.threads, index.segments))
+    readers = Threads(READERS)
+    return replace(index, shortlist=Shortlist(known, index.vocabulary, index.threads, index.segments, readers))
 
 
 def best_rows(scores: Floats, allowed: Any) -> Array:

@@ -25,6 +25,7 @@ from topiarist.collection.judge.heldout_answers import HeldOut
 from topiarist.collection.shape.shape import Shape
 from topiarist.collection.state import CATEGORIES, COUNTS, MINIMA, SEARCH, SHARES, TREE, VECTORS, State
 from topiarist.counts.copies import Copies
+from topiarist.counts.validation import column_totals
 from topiarist.store import copy_table, facts
 from topiarist.store.column_table import ColumnTable
 from topiarist.store.date_table import Dates
@@ -192,7 +193,7 @@ def unpinned(collection: Collection, keep: Bools) -> Shape:
 def described(collection: Collection, keep: Bools) -> Description:
     """The nodes in the words that they had, with the sizes that they have now, and typical documents that are left."""
     known, model = collection.description, collection.tree_model
-    own = np.asarray(collection.shares[keep].sum(axis=0, dtype=np.float64)).ravel()
+    own = column_totals(collection.shares[keep])
     sizes, places = own @ model.tree.path_mask(model.class_nodes), np.cumsum(keep) - 1
     nodes = []
     for node, size in zip(known.nodes, sizes.tolist(), strict=True):

@@ -24,6 +24,7 @@ from topiarist.collection.shape.shape import Shape
 from topiarist.collection.shape.word_use import known as known_words
 from topiarist.collection.shape.word_use import seed_columns
 from topiarist.collection.state import FLAT, GENERATION, SEARCH, SHARES, State
+from topiarist.counts.validation import column_totals
 from topiarist.errors import UsageError
 from topiarist.estimators.category.categorisers import HPLC, HierarchicalMixture
 from topiarist.estimators.common.progress import Watching
@@ -69,7 +70,7 @@ def preview(collection: Collection, edits: Sequence[Edit]) -> Preview:
     """The tree after some edits; nothing is changed."""
     edits = [known_words(collection, one) for one in edits]
     shape = _applied(collection, edits)
-    own = np.asarray(collection.shares.sum(axis=0, dtype=np.float64)).ravel()
+    own = column_totals(collection.shares)
     sizes = own @ shape.tree.path_mask(shape.class_nodes)
     return Preview(shape, {topic: float(sizes[node]) for node, topic in enumerate(shape.topics)})
 

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from topiarist.arrays import ArrayLike, Bools, Csr, Doubles, Ints, Matrix, Seed
 from topiarist.counts.lsi import LatentSpace, truncated_svd
 from topiarist.counts.split import split_tokens
-from topiarist.counts.validation import check_counts, word_totals
+from topiarist.counts.validation import check_counts, column_totals
 from topiarist.counts.weighting import inverse_document_frequency, tfidf, unit_rows
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
@@ -78,10 +78,10 @@ class LSI(ReadsCounts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownE
         """Decompose counts (documents × words); labels serve only to choose the number of dimensions."""
         self._check_options()
         counts = self._counts(X, reset=True)
-        self.kept_ = word_totals(counts) >= self.min_count
+        self.kept_ = column_totals(counts) >= self.min_count
         if not self.kept_.any():
             raise InputError(
-                f"no word occurs {self.min_count} times; the most frequent one {word_totals(counts).max():g} times",
+                f"no word occurs {self.min_count} times; the most frequent one {column_totals(counts).max():g} times",
                 hint="a smaller min_count",
             )
         rng = options.generator(self.random_state)
@@ -144,7 +144,7 @@ class LSI(ReadsCounts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownE
         wrong = dict.fromkeys(sizes, 0.0)
         for fold in range(N_FOLDS):
             train, others = labelled & (folds != fold), counts[folds != fold]
-            kept = word_totals(others) >= self.min_count
+            kept = column_totals(others) >= self.min_count
             rows = self._weighted(counts, kept if kept.any() else self.kept_, self._idf_of(others))
             space = truncated_svd(rows[folds != fold], max(sizes), seed=seed)
             points = self._points(rows, np.asarray(space.word_factors, np.float64), unit=False)

@@ -22,7 +22,7 @@ from topiarist.models.gaussian import overlaps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-from topiarist.counts.validation import check_counts, word_totals
+from topiarist.counts.validation import check_counts, column_totals
 from topiarist.hierarchy.words import node_words
 
 TINY = 1e-300  # in the place of log 0
@@ -280,7 +280,7 @@ def counted(node_given_example: Doubles, counts: Csr) -> tuple[Doubles, Doubles,
     if matrix.shape[0] != len(node_given_example):
         raise InputError(f"expected counts of {len(node_given_example)} examples, got {matrix.shape[0]}")
     rows: Doubles = np.asarray(matrix.T @ node_given_example, np.float64).T
-    return rows, rows.sum(axis=1), word_totals(matrix)
+    return rows, rows.sum(axis=1), column_totals(matrix)
 
 
 def told(

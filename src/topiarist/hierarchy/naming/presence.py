@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 
 from topiarist.arrays import Array
 from topiarist.counts.room import row_runs
+from topiarist.counts.validation import column_totals
 from topiarist.hierarchy.growth.headings import outside
 from topiarist.hierarchy.tree import Tree
 from topiarist.hierarchy.words import STEM, is_variant
@@ -71,7 +72,7 @@ def presence_of(tree: Tree, class_nodes: Sequence[int], shares: Any, counts: Any
         has = csr_array((np.ones(len(some.data), np.float32), some.indices, some.indptr), shape=some.shape)
         by_class += csr_array(shares[here].T).astype(np.float32) @ has
     mask = tree.path_mask(class_nodes).astype(np.float32)
-    sizes = np.asarray(shares.sum(axis=0), np.float64).ravel()
+    sizes = column_totals(shares)
     return Presence(tree, mask.T @ by_class, mask.T.astype(np.float64) @ sizes)
 
 

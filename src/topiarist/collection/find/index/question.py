@@ -115,8 +115,10 @@ class Question:
     def scores_of(self, rows: Array) -> Floats:
         """The scores of some documents, by their rising rows."""
         segments, some = self.index.segments, self.index.shortlist
-        found = gathered(segments, rows) if some is None or rows is not some.everywhere else some.gathered
-        return self._scores((with_words(found, segments, rows, self._columns),))
+        threads = self.index.threads if some is None else some.readers
+        known = some is not None and rows is some.everywhere
+        found = some.gathered if known else gathered(segments, rows, threads)
+        return self._scores((with_words(found, segments, rows, self._columns, threads),))
 
     @property
     def _columns(self) -> Any:

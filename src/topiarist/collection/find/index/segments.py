@@ -133,14 +133,14 @@ class Segment:
         return Wanted(places, wanted.meet[known], wanted.mixture[known], wanted.topics)
 
     def some(self, rows: Any) -> Segment:
-        """Some documents, by their rows, or by which of them; without words."""
-        own = tuple(np.asarray(one[rows]) for one in self.rows)
+        """Some documents, by their rows, without words. Who waits for the disk holds up no other thread."""
+        own = tuple(one.take(rows, axis=0) for one in self.rows)
         topical = tuple(
-            new if other is was else np.asarray(other[rows])
+            new if other is was else other.take(rows, axis=0)
             for was, new, other in zip(self.rows, own, self.topical, strict=True)
         )
-        scales = tuple(np.asarray(one[rows]) for one in self.scales)
-        return Segment(Documents(), NO_POSTINGS, np.asarray(self.lengths[rows]), own, topical, scales, words=NO_WORDS)
+        scales = tuple(one.take(rows, axis=0) for one in self.scales)
+        return Segment(Documents(), NO_POSTINGS, self.lengths.take(rows), own, topical, scales, words=NO_WORDS)
 
     def counts_of(self, rows: Any, columns: Any) -> Floats:
         """How often some documents, by their rising rows, have some words."""
@@ -168,9 +168,10 @@ def check_words(known: int, counted: int) -> None:
         )
 
 
-def gathered(segments: Sequence[Segment], rows: Any) -> Segment:
+def gathered(segments: Sequence[Segment], rows: Any, threads: Threads) -> Segment:
     """Some documents of all, by their rising rows, as one segment that has no words, its rows opened."""
-    parts = [segments[number].some(own) for number, own in _by_segment(segments, rows)] or [segments[0].some(rows[:0])]
+    parts = threads.map(lambda part: part[0].some(part[1]), _by_segment(segments, rows))
+    parts = parts or [segments[0].some(rows[:0])]
     if len({one.dtype for part in parts for one in part.rows}) == 1:
         own = tuple(map(opened, _stacked([part.rows for part in parts])))
     else:  # of several versions
@@ -181,9 +182,11 @@ def gathered(segments: Sequence[Segment], rows: Any) -> Segment:
     )  # fmt: skip
 
 
-def with_words(found: Segment, segments: Sequence[Segment], rows: Any, columns: Any) -> Segment:
+def with_words(
+    found: Segment, segments: Sequence[Segment], rows: Any, columns: Any, threads: Threads
+) -> Segment:  # fmt: skip
     """Gathered documents with the postings of some words, whose columns rise."""
-    parts = [segments[number].counts_of(own, columns) for number, own in _by_segment(segments, rows)]
+    parts = threads.map(lambda part: part[0].counts_of(part[1], columns), _by_segment(segments, rows))
     counts = np.concatenate([np.zeros((0, len(columns))), *parts]).T
     words, docs = np.nonzero(counts)
     ends = np.searchsorted(words, np.arange(len(columns) + 1)).astype(np.int64)
@@ -191,13 +194,13 @@ def with_words(found: Segment, segments: Sequence[Segment], rows: Any, columns: 
     return replace(found, postings=Postings(ends, docs.astype(np.int32), times), words=columns)
 
 
-def _by_segment(segments: Sequence[Segment], rows: Any) -> list[tuple[int, Any]]:
+def _by_segment(segments: Sequence[Segment], rows: Any) -> list[tuple[Segment, Any]]:
     """Rising rows of all documents as those of each segment that has any of them."""
     ends = np.cumsum([0, *map(len, segments)])
     cuts = np.searchsorted(rows, ends).tolist()
     return [
-        (number, rows[first:last] - start)
-        for number, (first, last, start) in enumerate(zip(cuts, cuts[1:], ends.tolist(), strict=False))
+        (segment, rows[first:last] - start)
+        for segment, first, last, start in zip(segments, cuts, cuts[1:], ends.tolist(), strict=False)
         if last > first
     ]
 
@@ -307,7 +310,7 @@ def kept(segment: Segment, keep: Any) -> Segment:
     )
     nodes = segment.nodes[keep] if len(segment.nodes) == len(segment) else segment.nodes
     return replace(
-        segment.some(keep), documents=documents, postings=postings, nodes=np.asarray(nodes),
+        segment.some(np.flatnonzero(keep)), documents=documents, postings=postings, nodes=np.asarray(nodes),
         words=known.astype(np.int64),
     )  # fmt: skip
 

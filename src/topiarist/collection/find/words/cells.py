@@ -12,6 +12,7 @@ documents, or a sixteenth, have been seen: what lies in others is missed, howeve
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ import numpy as np
 from topiarist.arrays import Array, Floats
 from topiarist.collection.find.words.posting_lists import PostingLists
 from topiarist.collection.find.words.word_space import WordSpace
+from topiarist.counts.room import expect, let_go, ours, pieces
 from topiarist.scale.threads import Threads
 from topiarist.store.array_files import mapped, save, save_parts
 
@@ -44,14 +46,16 @@ class Cells:
         order = np.argsort(-(self.centres @ direction), kind="stable")
         enough = int(np.searchsorted(np.cumsum(sizes[order]), max(LEAST_SEEN, -(-len(self.rows) // SEEN)))) + 1
         runs = [slice(int(self.starts[cell]), int(self.starts[cell + 1])) for cell in np.sort(order[:enough])]
-        pieces = [slice(at, min(at + PIECE, run.stop)) for run in runs for at in range(run.start, run.stop, PIECE)]
-        cosines = threads.map(lambda piece: space.cosines(self.places[piece], direction), pieces)
-        return np.concatenate([self.rows[piece] for piece in pieces]), np.concatenate(cosines)
+        for run in runs:
+            expect(self.places, run.start, run.stop)
+        parts = [slice(at, min(at + PIECE, run.stop)) for run in runs for at in range(run.start, run.stop, PIECE)]
+        cosines = threads.map(lambda part: space.cosines(self.places[part], direction), parts)
+        return np.concatenate([self.rows[part] for part in parts]), np.concatenate(cosines)
 
     @classmethod
     def open(cls, folder: Path, lists: PostingLists) -> Cells:
         """Read them, mapped; they must be those of the documents of some lists, each of them once."""
-        found = cls(*(mapped(folder / f"{name}.npy") for name in ARRAYS))
+        found = cls(*(ours(mapped(folder / f"{name}.npy")) for name in ARRAYS))
         documents, dims = lists.space.shape
         kinds = {"centres": np.float32, "starts": np.int64, "rows": np.int32, "places": np.int8}
         shapes = {"starts": (len(found.centres) + 1,), "rows": (documents,), "places": (documents, dims)}
@@ -62,7 +66,8 @@ class Cells:
         if not fits or starts[0] != 0 or starts[-1] != documents or bool((np.diff(starts) < 0).any()):
             raise ValueError("the cells of the space lead nowhere")
         seen = np.zeros(documents, bool)
-        seen[np.clip(found.rows, 0, max(documents - 1, 0))] = True
+        for (rows,) in pieces(found.rows):
+            seen[np.clip(rows, 0, max(documents - 1, 0))] = True
         if not seen.all():  # each of them once: there are as many rows as documents
             raise ValueError("the cells of the space hold others than their documents")
         return found
@@ -81,8 +86,14 @@ def write_cells(folder: Path, space: WordSpace, lists: PostingLists) -> None:
     save(folder / "centres.npy", centres)
     save(folder / "starts.npy", np.searchsorted(cells[rows], np.arange(len(centres) + 1)).astype(np.int64))
     save(folder / "rows.npy", rows)
-    pieces = (lists.space[rows[start : start + PIECE]] for start in range(0, number, PIECE))
-    save_parts(folder / "places.npy", (number, dims), np.int8, pieces)
+    save_parts(folder / "places.npy", (number, dims), np.int8, _moved(lists.space, rows))
+
+
+def _moved(space: Array, rows: Array) -> Iterator[Array]:
+    """The coordinates of documents in another order, piece by piece."""
+    for start in range(0, len(rows), PIECE):
+        yield space[rows[start : start + PIECE]]
+        let_go(space)
 
 
 def _unit(places: Array, space: WordSpace) -> Floats:

@@ -34,6 +34,7 @@ from topiarist.text.tokens import Tokenizer
 
 ABOUT, SPACE, SEGMENT, CELLS = "about.json", "space", "segment-{}", "cells"
 BLOCK = 1 << 15  # documents that a thread compares before it takes others
+LOOKED_UP = 256  # documents that a thread looks up before it takes others
 FORMAT, VERSION = "topiarist-words", 1
 
 
@@ -139,11 +140,17 @@ class WordIndex:
 
     def near_of(self, rows: Array, direction: Floats) -> Floats:
         """The cosines of some documents with a direction, by their rising rows."""
-        return self.space.cosines(self.places_of(rows), direction)
+        places = [one.space[own] for one, own in zip(self.segments, self._by_segment(rows), strict=True)]
+        return self.space.cosines(np.concatenate(places), direction)
 
-    def places_of(self, rows: Array) -> Array:
-        """The coordinates of some documents, by their rising rows."""
-        return np.concatenate([one.space[own] for one, own in zip(self.segments, self._by_segment(rows), strict=True)])
+    def places_of(self, rows: Array, threads: Threads) -> Array:
+        """The coordinates of some documents, by their rising rows, which threads look up."""
+        parts = [
+            (one.space, some)
+            for one, own in zip(self.segments, self._by_segment(rows), strict=True)
+            for some in np.array_split(own, max(1, len(own) // LOOKED_UP))
+        ]
+        return np.concatenate(threads.map(lambda part: part[0].take(part[1], axis=0), parts))
 
     def around(self, direction: Floats, threads: Threads) -> list[tuple[Array, Floats]]:
         """For each segment the documents that may lie nearest to a direction, and their cosines with it.

@@ -17,6 +17,7 @@ from topiarist.arrays import Array, Floats
 from topiarist.collection.find.index.ranking import largest_rows, nth_largest
 from topiarist.collection.find.words.posting_lists import PostingLists
 from topiarist.collection.find.words.word_index import WordIndex
+from topiarist.counts.room import expect
 from topiarist.errors import DamagedError
 from topiarist.models.engine import STRETCH, Runs, load_search_kernels
 from topiarist.scale.threads import Threads
@@ -137,5 +138,8 @@ def runs_of(lists: PostingLists, words: Sequence[Weighed]) -> tuple[Runs, Array]
             stops += [int(lists.ends[form + 1]) for form in forms]
             numbers += [len(weights)] * len(forms)
             weights.append(word.weight)
+    for start, stop in zip(starts, stops, strict=True):
+        expect(lists.docs, start, stop)
+        expect(lists.times, start, stop)
     places = (np.array(one, np.int64) for one in (starts, stops, numbers))
     return Runs(lists.docs, lists.times, *places), np.array(weights, np.float64)

@@ -29,6 +29,7 @@ N_LEAVES, LARGE_LEAVES, QUICK_LEAVES = 32, 64, 6
 WORKERS = {"1 worker": 1, "2 workers": 2}
 HOWS = ("in memory", "from files", *WORKERS)
 BLOCK_SIZES = {COLLECTION: 4_096, LARGE: 16_384}  # documents: enough blocks for two, each worth its words
+LAST = 10  # passes at the end, with all leaves, whose median is told
 FEW = 400  # documents of a tree that is grown first, so that nothing is compiled or imported in the other
 
 
@@ -70,20 +71,19 @@ def _child(folder: Path, how: str, n_leaves: int) -> dict:
 
 
 class Counted:
-    """An executor that counts passes, and the seconds in them."""
+    """An executor that notes the seconds of every pass."""
 
     def __init__(self, inner: Any) -> None:
         self.inner, self.needs_files, self.scratch = inner, getattr(inner, "needs_files", False), None
-        self.passes, self.seconds = 0, 0.0
+        self.times: list[float] = []
 
     def total(self, function: Any, blocks: Any, local: Any) -> Any:
         """See ``topiarist.scale.executors.Executor.total``."""
         began = time.perf_counter()
-        self.passes += 1
         try:
             return self.inner.total(function, blocks, local)
         finally:
-            self.seconds += time.perf_counter() - began
+            self.times.append(time.perf_counter() - began)
 
 
 def _grown(folder: Path, how: str, n_leaves: int) -> dict:
@@ -109,9 +109,10 @@ def _grown(folder: Path, how: str, n_leaves: int) -> dict:
         seconds = time.perf_counter() - began
         return {
             "leaves": len(model.tree_.leaves),
-            "passes": executor.passes,
+            "passes": len(executor.times),
+            "pass": float(np.median(executor.times[-LAST:])),
             "seconds": seconds,
-            "between_passes": seconds - executor.seconds,
+            "between_passes": seconds - sum(executor.times),
             "processor_seconds": _cpu(client) - used,
             "peak": memory.peak() - before,
             "objective": float(model.history_[-1]),

@@ -204,8 +204,9 @@ def _scale_tree(result: dict) -> str:
     counts, grown = result["counts"], result["grown"]
     table = [
         [
-            how, str(row["leaves"]), str(row["passes"]), f"{row['seconds']:.1f} s", f"{row['between_passes']:.1f} s",
-            f"{row['processor_seconds']:.1f} s", f"{row['peak'] / 1e6:.0f} MB", f"{row['objective']:.6g}",
+            how, str(row["leaves"]), str(row["passes"]), f"{row.get('pass', 0.0):.3f} s", f"{row['seconds']:.1f} s",
+            f"{row['between_passes']:.1f} s", f"{row['processor_seconds']:.1f} s", f"{row['peak'] / 1e6:.0f} MB",
+            f"{row['objective']:.6g}",
         ]
         for how, row in grown.items()
     ]  # fmt: skip
@@ -214,11 +215,12 @@ def _scale_tree(result: dict) -> str:
         f"A CAM grown to {result['n_leaves']} leaves, with headings: {result['documents_from']}, "
         f"{counts['documents']:,} documents, {counts['words']:,} words, {counts['nonzeros']:,} non-zeros; "
         f"{result['n_blocks']} blocks, {result['bytes'] / 1e6:,.0f} MB in files; one thread in each process. Bits from "
-        f"files, of one and of two workers: {bits}. *Peak* is that of the process that asks, beyond an idle one, with "
+        f"files, of one and of two workers: {bits}. *One pass* is the median of the last ten. *Peak* is that of "
+        "the process that asks, beyond an idle one, with "
         "the pages of files that are mapped. Processor seconds are those of all processes, whatever else the machine "
         "does."
     )
-    names = ["where", "leaves", "passes", "seconds", "between passes", "processor", "peak", "objective"]
+    names = ["where", "leaves", "passes", "one pass", "seconds", "between passes", "processor", "peak", "objective"]
     return f"{text}\n\n{_table(names, table)}"
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from topiarist.collection.describe.topic_tree import FEWEST_TO_JUDGE
+from topiarist.counts.validation import grand_total
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -48,6 +49,6 @@ def short_texts(collection: Collection) -> ShortTexts | None:
     curve, n_docs = tree.curve, len(collection)
     if int(curve.n_leaves[0]) != 1:
         return None
-    words = float(collection.counts.sum()) / max(n_docs, 1)
+    words = grand_total(collection.counts) / max(n_docs, 1)
     gain = words * math.log(float(curve.perplexity[0]) / float(curve.perplexity[curve.place]))
     return ShortTexts(words, max(gain, 0.0)) if words < SHORT and gain < TELLING else None

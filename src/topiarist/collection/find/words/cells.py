@@ -79,8 +79,8 @@ def write_cells(folder: Path, space: WordSpace, lists: PostingLists) -> None:
     step = max(1, number // SAMPLE)
     centres = _centres(_unit(lists.space[::step], space))
     cells = np.concatenate([
-        np.argmax(_unit(lists.space[start : start + PIECE], space) @ centres.T, axis=1).astype(np.int16)
-        for start in range(0, number, PIECE)
+        np.argmax(_unit(some, space) @ centres.T, axis=1).astype(np.int16)
+        for (some,) in pieces(lists.space, size=PIECE)
     ])  # fmt: skip
     rows = np.argsort(cells, kind="stable").astype(np.int32)
     save(folder / "centres.npy", centres)

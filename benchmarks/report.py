@@ -204,9 +204,9 @@ def _scale_tree(result: dict) -> str:
     counts, grown = result["counts"], result["grown"]
     table = [
         [
-            how, str(row["leaves"]), str(row["passes"]), f"{row.get('pass', 0.0):.3f} s", f"{row['seconds']:.1f} s",
-            f"{row['between_passes']:.1f} s", f"{row['processor_seconds']:.1f} s", f"{row['peak'] / 1e6:.0f} MB",
-            f"{row['objective']:.6g}",
+            how, str(row["leaves"]), str(row["passes"]), f"{row['pass']:.3f} s" if "pass" in row else "–",
+            f"{row['seconds']:.1f} s", f"{row['between_passes']:.1f} s", f"{row['processor_seconds']:.1f} s",
+            f"{row['peak'] / 1e6:.0f} MB", f"{row['objective']:.6g}",
         ]
         for how, row in grown.items()
     ]  # fmt: skip

@@ -13,7 +13,7 @@ import os
 import tempfile
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -204,7 +204,8 @@ def expect(array: Array, start: int, stop: int) -> None:
         return
     there = array.__array_interface__["data"][0] - np.frombuffer(owner, np.uint8).__array_interface__["data"][0]
     first = (there + start * array.strides[0]) // mmap.PAGESIZE * mmap.PAGESIZE
-    owner.madvise(mmap.MADV_WILLNEED, first, there + stop * array.strides[0] - first)
+    with suppress(OSError):  # a hint, and no more
+        owner.madvise(mmap.MADV_WILLNEED, first, there + stop * array.strides[0] - first)
 
 
 def _map_of(array: Any) -> mmap.mmap | None:

@@ -180,6 +180,6 @@ def column_totals(counts: Csr) -> np.ndarray[Any, np.dtype[np.float64]]:
     In double precision: SciPy adds single precision in single, and of ten million documents a thousand too many.
     """
     found = np.zeros(counts.shape[1])
-    for columns, times in pieces(counts.indices, counts.data, size=FEW):  # which are made four times as wide
+    for columns, times in pieces(counts.indices, counts.data, size=FEW):  # each is made twice as wide
         found += np.bincount(columns, weights=times, minlength=counts.shape[1])
     return found

@@ -10,7 +10,7 @@ import pytest
 from tests.oracles import similarity
 from tests.work import promptly
 from topiarist import CAM, HPLC, HPLSA, PLSA, Corpus, FisherKernel, HierarchicalMixture, Tree
-from topiarist.collection.find.index import SearchIndex, index_folder, question, search_index
+from topiarist.collection.find.index import SearchIndex, index_folder, question, search_index, segments
 from topiarist.collection.find.index.packed_rows import opened, packed
 from topiarist.collection.find.index.question import Question, views
 from topiarist.collection.find.index.ranking import best, nth_largest
@@ -116,6 +116,21 @@ def test_nothing_is_compiled_for_a_search_that_was_not_prepared(kernel, corpus, 
         question, rows = Question(index, "bank loan", by), np.arange(0, len(index), 3)
         np.testing.assert_allclose(question.scores_of(rows), question.scores[rows], rtol=1e-6)
     assert {name: len(verb.signatures) for name, verb in verbs.items()} == before
+
+
+def test_gathered_documents_have_their_words_however_they_are_laid_out(kernel, corpus, monkeypatch):
+    index = SearchIndex.build(kernel, corpus, dtype="float32")
+    rows, columns = np.arange(0, len(index), 2), np.arange(index.n_words)
+    found = segments.gathered(index.segments, rows, index.threads)
+    whole = segments.with_words(found, index.segments, rows, columns, index.threads)
+    monkeypatch.setattr(segments, "DENSE", 7)
+    cut = segments.with_words(found, index.segments, rows, columns, index.threads)
+    for one, other in zip(whole.postings, cut.postings, strict=True):
+        np.testing.assert_array_equal(one, other)
+    counts = corpus.counts[rows].tocsc()
+    np.testing.assert_array_equal(whole.postings.ends, counts.indptr)
+    np.testing.assert_array_equal(whole.postings.docs, counts.indices)
+    np.testing.assert_array_equal(whole.postings.counts, counts.data)
 
 
 def as_before(index):

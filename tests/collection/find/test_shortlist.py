@@ -158,7 +158,9 @@ def test_documents_near_a_query_are_found_in_the_cells_near_it(opened, tmp_path,
         direction = kept.space.direction(Search(large, query).best.words.times)
         rows, cosines = kept.cells.near(kept.space, direction, Threads(1))
         assert 100 <= len(rows) < 400
-        np.testing.assert_allclose(cosines, large.words.near_of(np.arange(len(large)), direction)[rows], rtol=1e-6)
+        np.testing.assert_allclose(
+            cosines, large.words.space.cosines(large.words.coordinates, direction)[rows], rtol=1e-6
+        )
         few, every = (set(nearest(one.around(direction, Threads(1)), 20, None).tolist()) for one in (kept, large.words))
         shares.append(len(few & every) / len(every))
     assert np.mean(shares) >= 0.8

@@ -76,7 +76,8 @@ class DefaultQuestion:
             return self._all_near
         if self._shortlist is not None:
             return self._shortlist.near(self.direction, rows)
-        return self.words.index.near_of(rows, self.direction)
+        index = self.words.index
+        return index.space.cosines(index.places_of(rows, self.words.threads), self.direction)
 
     @cached_property
     def _all_near(self) -> Floats | None:

@@ -30,8 +30,8 @@ EXACT = 1 << 20  # documents of a collection that are all looked at
 EACH = 2_048  # documents by words, and as many by where they lie
 FEW = 1 << 14  # allowed documents that are all looked at
 TELLING = 24  # words of a question that choose documents: a whole document as a question has many
-SPREAD_OVER, NEIGHBOURS = 4_096, 16  # documents that tell how scores are spread, and how many of them lie together
-READERS = 4  # threads that look documents up
+SPREAD_OVER = 4_096  # documents that tell how scores are spread over the collection
+READERS = 4  # threads that look documents up, at least
 
 Around = list[tuple[Array, Floats]]  # of each segment, see ``WordIndex.around``
 
@@ -44,18 +44,15 @@ class Shortlist:
     vocabulary: Any
     threads: Threads
     segments: tuple[Segment, ...]
-    readers: Threads  # more than there are cores: each waits for the disk
+    readers: Threads  # some at least: each waits for the disk
 
     def __len__(self) -> int:
         return len(self.words)
 
     @cached_property
     def everywhere(self) -> Array:
-        """Documents that lie evenly among all, some neighbours each, which tell how scores are spread."""
-        together = min(NEIGHBOURS, max(1, len(self) // SPREAD_OVER))
-        starts = np.arange(0, len(self), max(1, len(self) // SPREAD_OVER * together))
-        rows = (starts[:, None] + np.arange(together)).ravel()
-        return rows[rows < len(self)]
+        """Documents that lie evenly among all, which tell how scores are spread."""
+        return np.arange(0, len(self), max(1, len(self) // SPREAD_OVER))
 
     @cached_property
     def gathered(self) -> Segment:
@@ -68,8 +65,9 @@ class Shortlist:
 
     def near(self, direction: Floats, rows: Array | None = None) -> Floats:
         """The cosines of these documents, or of others by their rising rows, with a direction."""
-        places = self._places if rows is None else self.words.places_of(rows, self.readers)
-        return self.words.space.cosines(places, direction)
+        if rows is None or rows is self.everywhere:
+            return self.words.space.cosines(self._places, direction)
+        return self.words.space.cosines(self.words.places_of(rows, self.readers), direction)
 
     def of_counts(self, counts: QueryCounts, allowed: Array | None = None) -> Array:
         """The documents for a question that is given in counts."""
@@ -105,7 +103,7 @@ def shortlisted(index: SearchIndex, words: Callable[[], WordIndex | None]) -> Se
     """An index whose questions look at some documents, where these are very many and their words are kept."""
     if len(index) <= EXACT or index.vocabulary is None or (known := words()) is None:
         return index
-    readers = Threads(READERS)
+    readers = Threads(max(READERS, index.threads.n_threads))
     return replace(index, shortlist=Shortlist(known, index.vocabulary, index.threads, index.segments, readers))
 
 

@@ -1,6 +1,6 @@
 """The verbs of similarity in numba: the same sums as ``reference``, one document after the other, without a temporary.
 
-The order of every sum depends on the document and the query alone: blocks and threads cannot change a bit.
+The order of every sum of a document depends on it and the query alone: blocks and threads cannot change a bit.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 from topiarist.arrays import DTypeLike
 from topiarist.kernels import SMALLEST_MIXTURE, verbs
 from topiarist.kernels.jit import inline, jit
-from topiarist.kernels.search import LEAST_HELD, STRETCH, Postings, Runs, Wanted
+from topiarist.kernels.search import LEAST_HELD, Postings, Runs, Wanted
 
 TOGETHER = 1 << 15  # documents to which words are added together; whole stretches
 AT_A_TIME = 1 << 10  # documents whose words are listed together: the lists stay in a core's cache
@@ -177,7 +177,7 @@ def _begun(runs, first):
 
 
 @jit
-def add_words(runs, weights, norms, first, before, out, peaks, sums):
+def add_words(runs, weights, norms, first, before, stretch, out, peaks, sums):
     """See ``reference.add_words``. Some documents at a time: what is added to stays in a core's cache for all words."""
     reached = _begun(runs, first)
     whole, own = np.zeros(TOGETHER, np.float32), np.empty(TOGETHER, np.float32)
@@ -187,16 +187,16 @@ def add_words(runs, weights, norms, first, before, out, peaks, sums):
         size = min(TOGETHER, len(out) - start)
         own[:size] = 0
         read += _read_words(runs, reached, weights, norms[start : start + size], first + start, whole, own[:size])
-        for place in range(start, start + size, STRETCH):
+        for place in range(start, start + size, stretch):
             peak = np.float32(0)
-            for d in range(place, min(place + STRETCH, start + size)):
+            for d in range(place, min(place + stretch, start + size)):
                 value = before[d] + own[d - start] if len(before) else own[d - start]
                 out[d] = value
                 peak = max(peak, value)
                 above += value > 0
                 total += np.float64(value)
                 squares += np.float64(value) * np.float64(value)
-            peaks[place // STRETCH] = peak
+            peaks[place // stretch] = peak
     sums[0], sums[1], sums[2], sums[3] = above, total, squares, read
 
 
@@ -334,7 +334,7 @@ def prepare(dtype: DTypeLike) -> None:
         score_words(postings, words, np.ones(1), np.ones(1), 0, out)
         pick_counts(postings, words, words, np.zeros((1, 1)))
         runs = Runs(kept(docs), kept(byte), words, words + 1, words)
-        add_words(runs, np.ones(1), single, 0, single, single.copy(), single.copy(), np.zeros(4))
+        add_words(runs, np.ones(1), single, 0, single, 1, single.copy(), single.copy(), np.zeros(4))
         hold_words(runs, np.ones(1), 0, np.ones(1, np.bool_), 1.0, np.zeros(3))
         score_vectors(kept(np.zeros((1, 1), np.uint16)), single, np.zeros(1, np.float32))
         score_places(kept(np.zeros((1, 1), np.int8)), single, np.zeros(1, np.float32))

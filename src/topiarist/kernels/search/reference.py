@@ -6,7 +6,7 @@ import numpy as np
 
 from topiarist.arrays import Array
 from topiarist.kernels import SMALLEST_MIXTURE, verbs
-from topiarist.kernels.search import STRETCH, Postings, Runs, Wanted
+from topiarist.kernels.search import Postings, Runs, Wanted
 
 ROWS = 1 << 13  # of vectors that are wide at a time
 
@@ -66,12 +66,20 @@ def score_words(postings: Postings, words: Array, weights: Array, norms: Array, 
 
 
 def add_words(
-    runs: Runs, weights: Array, norms: Array, first: int, before: Array, out: Array, peaks: Array, sums: Array
+    runs: Runs,
+    weights: Array,
+    norms: Array,
+    first: int,
+    before: Array,
+    stretch: int,
+    out: Array,
+    peaks: Array,
+    sums: Array,
 ) -> None:
     """BM25 of words with their forms: ``out = before + Σ weight n / (n + norm)``, n over all forms of a word.
 
     ``norms``, ``before`` (or nothing) and ``out`` are of the documents from ``first`` on. ``peaks`` has the highest of
-    each ``STRETCH`` of them, ``sums`` how many are above nothing, their sum, the sum of their squares, and how many
+    each ``stretch`` of them, ``sums`` how many are above nothing, their sum, the sum of their squares, and how many
     places of runs were read: over all documents all of them, or some name documents that are none.
     """
     brought = np.zeros(len(out), np.float32)
@@ -82,8 +90,8 @@ def add_words(
         brought[some] += np.float32(weight) * often[some] / (often[some] + norms[some])
         read += places
     out[:] = before + brought if len(before) else brought
-    for place, start in enumerate(range(0, len(out), STRETCH)):
-        peaks[place] = out[start : start + STRETCH].max()
+    for place, start in enumerate(range(0, len(out), stretch)):
+        peaks[place] = out[start : start + stretch].max()
     wide = out.astype(np.float64)
     sums[:] = np.count_nonzero(out > 0), wide.sum(), (wide**2).sum(), read
 
@@ -141,10 +149,10 @@ def _often(runs: Runs, word: int, first: int, number: int) -> tuple[Array, int]:
     often, read = np.zeros(number, np.float32), 0
     for run in np.flatnonzero(runs.words == word):
         here = slice(int(runs.starts[run]), int(runs.stops[run]))
-        docs, times = runs.docs[here], runs.times[here]
-        low, high = np.searchsorted(docs, (first, first + number))
-        often[docs[low:high] - first] += times[low:high]
-        read += int(high - low)
+        docs = runs.docs[here].astype(np.int64) - first
+        inside = (docs >= 0) & (docs < number)
+        np.add.at(often, docs[inside], runs.times[here][inside])
+        read += int(np.count_nonzero(inside))
     return often, read
 
 

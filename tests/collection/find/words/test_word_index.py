@@ -235,3 +235,22 @@ def test_words_without_a_stemmer_and_with_accents():
     texts = ["Un café noir", "cafe society", "thé vert"]
     index = WordIndex.build(texts, TOKENS, "")
     assert set(np.flatnonzero(asked(index, "CAFÉ", texts).asked)) == {0, 1}
+
+
+@pytest.mark.parametrize("number", [1, 2726, 4565])
+def test_scores_that_are_all_the_same_have_no_spread(number):
+    index = WordIndex.build(["judge bail court"] * number, TOKENS, "en")
+    assert asked(index, "judge", ["judge bail court"] * number).by_asked.per_spread == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("docs", np.int64), ("docs", np.uint32), ("times", np.int8), ("lengths", float), ("ends", np.int32)],
+)
+def test_lists_of_numbers_of_another_kind_are_not_opened(index, tmp_path, name, kind):
+    (tmp_path / "words").mkdir()
+    index.save(tmp_path / "words")
+    path = tmp_path / "words" / "segment-1" / f"{name}.npy"
+    np.save(path, np.load(path).astype(kind))
+    with pytest.raises(ValueError, match="another kind"):
+        WordIndex.open(tmp_path / "words")

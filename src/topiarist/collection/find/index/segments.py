@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from topiarist.scale.threads import Threads
 
 BLOCK = 4096  # documents
 SHORT, MOST = 1 << 16, 255  # documents that are numbered in two bytes, and counts that are kept in one
+DENSE = 1 << 21  # counts of some documents and words that are laid out together, most of them nothing
 K1, B = 1.2, 0.75  # of BM25, as in most programs
 
 
@@ -186,12 +187,21 @@ def with_words(
     found: Segment, segments: Sequence[Segment], rows: Any, columns: Any, threads: Threads
 ) -> Segment:  # fmt: skip
     """Gathered documents with the postings of some words, whose columns rise."""
-    parts = threads.map(lambda part: part[0].counts_of(part[1], columns), _by_segment(segments, rows))
-    counts = np.concatenate([np.zeros((0, len(columns))), *parts]).T
-    words, docs = np.nonzero(counts)
+    every, start = [(NO_WORDS, NO_WORDS, np.empty(0))], 0
+    for some in np.array_split(columns, max(1, len(rows) * len(columns) // DENSE)):
+        of_some = partial(_counts_of, columns=some)
+        counts = np.concatenate([np.zeros((0, len(some))), *threads.map(of_some, _by_segment(segments, rows))]).T
+        words, docs = np.nonzero(counts)
+        every.append((words + start, docs, counts[words, docs]))
+        start += len(some)
+    words, docs, times = map(np.concatenate, zip(*every, strict=True))
     ends = np.searchsorted(words, np.arange(len(columns) + 1)).astype(np.int64)
-    times = counts[words, docs].astype(found.rows[0].dtype)
-    return replace(found, postings=Postings(ends, docs.astype(np.int32), times), words=columns)
+    postings = Postings(ends, docs.astype(np.int32), times.astype(found.rows[0].dtype))
+    return replace(found, postings=postings, words=columns)
+
+
+def _counts_of(part: tuple[Segment, Any], columns: Any) -> Floats:
+    return part[0].counts_of(part[1], columns)
 
 
 def _by_segment(segments: Sequence[Segment], rows: Any) -> list[tuple[Segment, Any]]:

@@ -34,6 +34,7 @@ RUN = 1 << 17  # documents whose words are in memory at a time
 PIECE = 1 << 22  # postings that are put together at a time
 MOST = 255  # times that a word of a document counts: far beyond what makes a difference to BM25
 ARRAYS = ("first", "ends", "docs", "times", "frequency", "lengths", "space")
+KINDS = {"first": np.int64, "ends": np.int64, "docs": np.int32, "times": np.uint8, "lengths": np.float32}
 STEMS, FORMS = "stems.txt", "forms.txt"
 
 
@@ -139,6 +140,8 @@ class PostingLists:
     def open(cls, folder: Path) -> PostingLists:
         """Read it, mapped."""
         arrays = {name: ours(mapped(folder / f"{name}.npy")) for name in ARRAYS}
+        if any(arrays[name].ndim != 1 or arrays[name].dtype != kind for name, kind in KINDS.items()):
+            raise ValueError(f"the lists of {folder.name} have numbers of another kind")  # kernels look without asking
         found = cls(read_lines(folder / STEMS), read_lines(folder / FORMS), **arrays)
         for name, ends, number in (("first", len(found.stems), len(found.forms)), ("ends", len(found.forms), -1)):
             places = arrays[name]

@@ -138,11 +138,6 @@ class WordIndex:
         direction = self.space.direction(times)
         return None if direction is None else np.concatenate([self.space.near(one, direction) for one in self.segments])
 
-    def near_of(self, rows: Array, direction: Floats) -> Floats:
-        """The cosines of some documents with a direction, by their rising rows."""
-        places = [one.space[own] for one, own in zip(self.segments, self._by_segment(rows), strict=True)]
-        return self.space.cosines(np.concatenate(places), direction)
-
     def places_of(self, rows: Array, threads: Threads) -> Array:
         """The coordinates of some documents, by their rising rows, which threads look up."""
         parts = [

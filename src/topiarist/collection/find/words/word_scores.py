@@ -23,6 +23,7 @@ from topiarist.models.engine import STRETCH, Runs, load_search_kernels
 from topiarist.scale.threads import Threads
 
 PIECE = 1 << 18  # documents that a thread adds words to before it takes others; whole stretches
+ROUNDING = 1e-12  # of the mean square: a variance below it may be nothing
 
 
 class Weighed(NamedTuple):
@@ -47,9 +48,11 @@ class WordScores:
     def per_spread(self) -> float:
         """By what scores are multiplied so that their spread over the collection is one; 0 where there is none."""
         number = max(len(self.values), 1)
-        mean = self.sums[0] / number
-        spread = float(np.sqrt(max(self.sums[1] / number - mean * mean, 0.0)))
-        return 1.0 / spread if spread > 1e-12 else 0.0
+        mean, square = self.sums[0] / number, self.sums[1] / number
+        variance = square - mean * mean
+        if variance <= max(ROUNDING * square, 1e-24):  # all the same, but for what adding them up has cut off
+            return 0.0
+        return 1.0 / float(np.sqrt(variance))
 
     @property
     def most(self) -> float:
@@ -97,7 +100,7 @@ def _of_segment(
     def piece(start: int) -> Array:
         here, sums = slice(start, start + PIECE), np.zeros(4)
         own = slice(start // STRETCH, (start + PIECE) // STRETCH)
-        add(runs, weights, norms[here], start, before[here], out[here], peaks[own], sums)
+        add(runs, weights, norms[here], start, before[here], STRETCH, out[here], peaks[own], sums)
         return sums
 
     sums = np.sum([np.zeros(4), *threads.map(piece, range(0, len(out), PIECE))], axis=0)

@@ -16,6 +16,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from tests.app.cli.test_cli import HERE, PATIENCE, TOPIARIST, hears_ctrl_c, run, texts, written
+from tests.grown import documents
 from topiarist import Corpus, Tree
 from topiarist.app.cli import grow_result
 from topiarist.app.cli.commands import app
@@ -546,3 +547,24 @@ def test_sizes_are_read_as_people_write_them():
 
     read = [memory_size(text) for text in ("2GB", "1.5 GiB", "500m", "64", "3kB")]
     assert read == [2 * 10**9, 3 * 2**29, 5 * 10**8, 64, 3000]
+
+
+def test_a_collection_from_an_address(tmp_path, monkeypatch):
+    """Files elsewhere: read, known again, known to have changed."""
+    system = pytest.importorskip("fsspec").filesystem("memory")
+    monkeypatch.chdir(tmp_path)
+    lines = [json.dumps({"id": one.id, "text": one.text}) for one in documents()[:60]]
+    for number in range(3):
+        system.pipe(f"/grow/parts/{number}.jsonl", "\n".join(lines[20 * number : 20 * number + 20]).encode())
+    address = "memory://grow/parts/*.jsonl"
+    try:
+        done = invoke(address, "--topics", "2")
+        assert done.exit_code == 0, done.output
+        with Collection.open("parts.topiary") as collection:
+            assert len(collection) == 60
+        assert "Already up to date" in invoke(address, "--topics", "2").stdout
+        system.pipe("/grow/parts/2.jsonl", lines[40].encode())
+        assert "3  .jsonl" in invoke(address, "--dry-run").stdout
+        assert invoke(address, "--topics", "2").exit_code == 2  # it has changed, and is not overwritten unasked
+    finally:
+        system.rm("/grow", recursive=True)

@@ -16,6 +16,7 @@ from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document, Problem
 from topiarist.text.readers import Columns, Counts, Reading, read
 from topiarist.text.readers.columns import Chosen
+from topiarist.text.readers.file_systems import is_address, last_name
 from topiarist.text.readers.items import File
 from topiarist.text.readers.lines import PACKINGS
 from topiarist.version import __version__
@@ -118,8 +119,8 @@ def default_folder(options: SourceOptions) -> str:
         return DEMO + SUFFIX
     if first == STDIN:
         return f"stdin{SUFFIX}"
-    name = os.path.basename(os.path.abspath(first))
-    if os.path.isfile(first):
+    name = last_name(first) if is_address(first) else os.path.basename(os.path.abspath(first))
+    if os.path.isfile(first) or is_address(first):
         stem, suffix = os.path.splitext(name)
         name = os.path.splitext(stem)[0] if suffix.lower() in PACKINGS else stem
     return f"{name or 'collection'}{SUFFIX}"
@@ -132,10 +133,11 @@ def digest(stream: Stream, recipe: Mapping[str, Any]) -> str | None:
     """
     if STDIN in stream.options.sources:
         return None
-    names = [entry.name for entry in stream.files if isinstance(entry, File) and entry.kind is not None]
+    files = [entry for entry in stream.files if isinstance(entry, File) and entry.kind is not None]
+    names = [entry.name for entry in files if entry.remote is None]
     stop_words = str(recipe.get("stop_words", ""))
     names += [name for name in (stream.extra.labels, stop_words) if name and os.path.isfile(name)]
-    sources = [*map(os.path.abspath, stream.options.sources)]
+    sources = [one if is_address(one) else os.path.abspath(one) for one in stream.options.sources]
     described = {
         "recipe": dict(recipe),
         "reading": {**stream.options.selection, "max_failures": None, "sources": sources},
@@ -151,4 +153,7 @@ def digest(stream: Stream, recipe: Mapping[str, Any]) -> str | None:
         made.update(
             f"{os.path.abspath(name)}\0{found.st_size}\0{found.st_mtime_ns}\n".encode("utf-8", "surrogateescape")
         )
+    for entry in files:
+        if entry.remote is not None:
+            made.update(f"{entry.name}\0{entry.remote.stamp()}\n".encode("utf-8", "surrogateescape"))
     return made.hexdigest()

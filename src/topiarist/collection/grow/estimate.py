@@ -94,7 +94,7 @@ def dry_run(
         kind = STANDARD_INPUT if entry.stream is not None else inner + suffix_of(entry.name) or "no suffix"
         numbers[kind] += 1
         if entry.stream is None:
-            n_bytes = os.stat(entry.name).st_size
+            n_bytes = os.stat(entry.name).st_size if entry.remote is None else entry.remote.size
             sizes[kind] += n_bytes
             total += n_bytes * (PACKED if entry.packing else 1)
     found = {

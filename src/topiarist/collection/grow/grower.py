@@ -89,6 +89,7 @@ from topiarist.text.language import (
 )
 from topiarist.text.passages import Cutter
 from topiarist.text.readers import Reading, read
+from topiarist.text.readers.file_systems import is_address, without_secret
 from topiarist.text.repeated import LineCounts, Repeated, look_again, without
 from topiarist.text.segmenters import extra_of
 from topiarist.text.titles import titled
@@ -542,7 +543,8 @@ def _named(source: Any) -> dict[str, Any]:
     """The folder or file that documents come from, as it was named and in full."""
     if not isinstance(source, str | os.PathLike):
         return {}
-    return {"sources": [os.fspath(source)], PLACES: [os.path.abspath(source)]}
+    name = os.fspath(source)
+    return {"sources": [without_secret(name)], PLACES: ["" if is_address(name) else os.path.abspath(name)]}
 
 
 @contextmanager

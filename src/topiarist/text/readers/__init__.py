@@ -7,6 +7,8 @@ Floor plan:
     addresses     Parquet files at any address, in parts that may be read on different machines.
     columns       Which column of a table holds what: as the user says, by its name, or by the length of its texts.
     delimited     CSV and TSV: header, rows, and a way on after a malformed row.
+    file_systems  Files at addresses: whatever fsspec opens (``s3://…``, ``gs://…``, ``https://…``), found there and
+                  brought here.
     identity      Ids that are unique in one reading, whatever the sources say, without holding them in memory.
     items         What readers take and what they yield, before it becomes a `Document` or a `Problem`.
     jsonl         JSON lines: one object on each line.

@@ -15,18 +15,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from topiarist.errors import InputError, ResourceError, TopiaristError, UsageError
+from topiarist.errors import InputError, UsageError
 from topiarist.text.documents import Document
 from topiarist.text.extract.limits import Limits
 from topiarist.text.extract.rows.parquet import readable
 from topiarist.text.readers.columns import Chosen, Columns
+from topiarist.text.readers.file_systems import PATTERN, file_system, first_line, reachable
 from topiarist.text.readers.items import Trouble
 from topiarist.text.readers.making import document_from
 from topiarist.text.readers.parquet import arrow, asked, rows_in
 from topiarist.text.readers.tables import item_from, sample_of, settle
 
 _READ_AHEAD = 1 << 22  # bytes: a column chunk may be gigabytes, and is read as it is needed
-_PATTERN = re.compile(r"[*?[]")
 _CHANGED = "read from files that do not change meanwhile"
 
 
@@ -98,7 +98,7 @@ def documents_of(part: Part) -> Iterator[Document]:
                     yield document
     except (arrow().ArrowException, OSError) as error:
         raise InputError(
-            f"{part.address} cannot be read after row {place:,}: {_first_line(error)}",
+            f"{part.address} cannot be read after row {place:,}: {first_line(error)}",
             hint="a whole file; one that is still being written has no end yet",
         ) from error
 
@@ -109,8 +109,8 @@ def _files(address: str) -> list[str]:
     if "://" not in address:
         whole = os.path.abspath(os.path.expanduser(address))
         return _matching(address, whole, os.path, glob.glob, [whole] if os.path.exists(whole) else [])
-    system, path = _file_system(address)
-    with _reachable(address):
+    system, path = file_system(address)
+    with reachable(address):
         there = [path] if system.exists(path) else []
         return [system.unstrip_protocol(file) for file in _matching(address, path, system, system.glob, there)]
 
@@ -121,37 +121,15 @@ def _matching(address: str, path: str, system: Any, matches: Any, there: list[st
         return there
     pattern = path.rstrip("/") + "/**/*.parquet" if there else path
     options = {"recursive": True} if system is os.path else {}
-    found = sorted(matches(pattern, **options)) if there or _PATTERN.search(path) else []
-    top = pattern[: _PATTERN.search(pattern).start()] if found else ""  # type: ignore[union-attr]
+    found = sorted(matches(pattern, **options)) if there or PATTERN.search(path) else []
+    top = pattern[: PATTERN.search(pattern).start()] if found else ""  # type: ignore[union-attr]
     plain = [file for file in found if not re.search(r"(^|[/\\])[._]", file[len(top) :]) and not system.isdir(file)]
     if not plain:
         what = (
-            "no Parquet file in" if there else "no file matches" if _PATTERN.search(path) else "no such file or folder:"
+            "no Parquet file in" if there else "no file matches" if PATTERN.search(path) else "no such file or folder:"
         )
         raise UsageError(f"{what} {address}", hint="check the spelling; each worker must be able to read it too")
     return plain
-
-
-def _file_system(address: str) -> tuple[Any, str]:
-    """What opens an address, and its path there."""
-    protocol = address.partition("://")[0]
-    try:
-        from fsspec.core import url_to_fs
-    except ImportError as error:
-        raise ResourceError(
-            f"reading from {protocol}:// needs the package fsspec", hint="pip install 'topiarist[parquet]'"
-        ) from error
-    try:
-        system, path = url_to_fs(address)
-    except ImportError as error:  # its message says which package
-        raise ResourceError(
-            f"{protocol}:// cannot be read here: {error}", hint="that package, on all machines"
-        ) from error
-    except ValueError as error:
-        raise UsageError(f"cannot read {address}: {error}", hint="a path, or an address that fsspec knows") from error
-    except Exception as error:
-        raise ResourceError(f"cannot reach {address}: {_first_line(error)}", hint=_settings(protocol)) from error
-    return system, path
 
 
 @contextmanager
@@ -160,9 +138,9 @@ def _opened(address: str) -> Iterator[Any]:
     pyarrow = arrow()
     from pyarrow import parquet
 
-    with _reachable(address):
+    with reachable(address):
         if "://" in address:
-            system, path = _file_system(address)
+            system, path = file_system(address)
             stream = system.open(path, "rb")
         else:
             stream = open(address, "rb")  # noqa: SIM115 (closed below)
@@ -171,28 +149,10 @@ def _opened(address: str) -> Iterator[Any]:
             table = parquet.ParquetFile(stream, buffer_size=_READ_AHEAD)
         except (pyarrow.ArrowException, OSError) as error:
             raise InputError(
-                f"{address} is not Parquet, or not whole: {_first_line(error)}", hint="a Parquet file"
+                f"{address} is not Parquet, or not whole: {first_line(error)}", hint="a Parquet file"
             ) from error
         with table:
             yield table
-
-
-@contextmanager
-def _reachable(address: str) -> Iterator[None]:
-    """Say what an address that cannot be reached means."""
-    try:
-        yield
-    except TopiaristError:
-        raise
-    except FileNotFoundError as error:
-        raise UsageError(f"no such file: {address}", hint="an address that every worker can read") from error
-    except Exception as error:  # each file system has its own
-        hint = _settings(address.partition("://")[0]) if "://" in address else "is it a file that you may read?"
-        raise ResourceError(f"cannot read {address}: {_first_line(error)}", hint=hint) from error
-
-
-def _settings(protocol: str) -> str:
-    return f"is it there, and are the keys for {protocol}:// in the environment, here and on the workers?"
 
 
 def _check_same(table: Any, part: Part, groups: list[int]) -> None:
@@ -200,7 +160,3 @@ def _check_same(table: Any, part: Part, groups: list[int]) -> None:
     rows = [metadata.row_group(group).num_rows for group in groups if group < metadata.num_row_groups]
     if rows != list(part.rows):
         raise InputError(f"{part.address} has changed since it was first looked at", hint=_CHANGED)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [repr(error)])[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from topiarist.errors import TopiaristError
 from topiarist.text.extract import Limits, Pool
@@ -82,7 +82,8 @@ class File:
     packing: str = ""  # the suffix of the compression, such as ".gz"
     named: bool = False  # by the user, rather than found in a folder
     stream: BinaryIO | None = None  # already open: standard input
-    place: str = ""  # where its bytes lie, when that is not its name: a member of an archive
+    place: str = ""  # where its bytes lie, when that is not its name: a member of an archive, or what was brought here
+    remote: Any = None  # a ``file_systems.Remote``, whose bytes must be brought here first
 
     @property
     def path(self) -> str:

@@ -7,7 +7,7 @@ import os
 import sys
 import weakref
 from collections import Counter, deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import replace
@@ -18,6 +18,7 @@ from topiarist.text.documents import Document, Problem
 from topiarist.text.extract import Extracted, ExtractError, Limits, Pool, Task
 from topiarist.text.readers.account import Account, Counts
 from topiarist.text.readers.columns import Chosen, Columns
+from topiarist.text.readers.file_systems import Brought, is_address
 from topiarist.text.readers.identity import UniqueIds
 from topiarist.text.readers.inside import scans
 from topiarist.text.readers.inside.contents import items_inside, items_of
@@ -54,7 +55,8 @@ def read(
     ----------
     sources
         One path or several; ``"-"`` is JSON lines on standard input. Folders are walked in sorted order;
-        hidden files and collections (``*.topiary``) are passed over.
+        hidden files and collections (``*.topiary``) are passed over. An address that fsspec opens (``s3://…``,
+        ``https://…``) is a file, a folder or a pattern elsewhere: each file is brought here when its turn comes.
     columns
         Which columns of tables hold what; see `Columns`.
     include, exclude
@@ -85,7 +87,7 @@ def read(
     once: dict[str, str] = {}
     for path in named:
         name = os.fspath(path)
-        once.setdefault(name if name == STANDARD_INPUT else os.path.abspath(name), name)
+        once.setdefault(name if name == STANDARD_INPUT or is_address(name) else os.path.abspath(name), name)
     if not once:
         raise UsageError("no source was named", hint="a folder, a file, or - for JSON lines on standard input")
     if limit is not None and limit < 1:
@@ -198,22 +200,31 @@ class Reading:
                 except (ExtractError, *READ_ERRORS):
                     continue  # reported as a problem in its turn
 
-    def _pool(self) -> Pool:
-        """Workers that can open the sources and nothing else; whoever follows links has to open anything."""
+    def _pool(self, brought: Sequence[str] = ()) -> Pool:
+        """Workers that can open the sources and nothing else; whoever follows links has to open anything.
+
+        ``brought``: folders of what came from elsewhere.
+        """
         if self._selection.follow_links:
             return Pool(self._limits)
         there = {os.path.realpath(source) for source in self._sources if os.path.exists(source)}
         if len(there) > MANY_SOURCES:
             there = {os.path.dirname(place) for place in there}
-        return Pool(self._limits, sorted(there))
+        return Pool(self._limits, sorted({*there, *brought}))
 
     def _setting(self, pool: Pool) -> Setting:
         return Setting(self._columns, self._limits, pool, self._xml_path, self._ocr, items_inside)
 
     def _documents(self, account: Account) -> Generator[Document, None, None]:
-        with closing(self._pool()) as pool, closing(UniqueIds()) as ids:
+        with (
+            Brought(self._sources) as brought,
+            closing(self._pool(brought.folders)) as pool,
+            closing(UniqueIds()) as ids,
+        ):
             setting = replace(self._setting(pool), chosen=account.chosen)
-            for file, answer in self._ahead(self._files(account), pool):
+            for file, answer in self._ahead(self._files(account), pool, brought):
+                if isinstance(file, File) and file.kind is not None:
+                    file = brought.bring(file)
                 if isinstance(file, Problem):
                     account.unreachable(file)
                     continue
@@ -229,16 +240,21 @@ class Reading:
                                 return
                 finally:
                     account.close()
+                    brought.let_go(file)
         if not account.counts.read:
             raise self._nothing(account)
 
-    def _ahead(self, found: Iterator[File | Problem], pool: Pool) -> Iterator[tuple[File | Problem, Answer | None]]:
+    def _ahead(
+        self, found: Iterator[File | Problem], pool: Pool, brought: Brought
+    ) -> Iterator[tuple[File | Problem, Answer | None]]:
         """The files in order, while the workers are already busy with the next few."""
         waiting: deque[tuple[File | Problem, Answer | None]] = deque()
         for file in found:
             answer = None
-            if isinstance(file, File) and file.kind is not None and file.kind.parser and not file.packing:
-                answer = pool.submit(Task(file.kind.parser, path=os.path.abspath(file.path)))
+            if parser := _parser(file):
+                file = brought.bring(cast(File, file))
+            if parser and isinstance(file, File):
+                answer = pool.submit(Task(parser, path=os.path.abspath(file.path)))
             waiting.append((file, answer))
             if len(waiting) > 2 * self._limits.workers:
                 yield waiting.popleft()
@@ -289,6 +305,11 @@ class Reading:
         if self._stdin_spent:
             raise UsageError("standard input can be read only once", hint="save it to a .jsonl file first")
         self._stdin_spent = True
+
+
+def _parser(file: File | Problem) -> str:
+    """The parser that the whole file goes to, as it lies on the disk; none for the others."""
+    return "" if isinstance(file, Problem) or file.kind is None or file.packing else file.kind.parser
 
 
 def _patterns(given: str | Iterable[str]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -12,6 +13,7 @@ from typing import BinaryIO
 
 from topiarist.errors import UsageError
 from topiarist.text.documents import Problem
+from topiarist.text.readers.file_systems import files_at, is_address
 from topiarist.text.readers.items import File
 from topiarist.text.readers.kinds import JSON_LINES, MAIL, PLAIN, kind_of, suffix_of
 from topiarist.text.readers.lines import reason_of
@@ -59,6 +61,9 @@ def check(sources: Iterable[str]) -> None:
     for source in sources:
         if source == STANDARD_INPUT or os.path.exists(source):
             continue
+        if is_address(source):
+            files_at(source)  # refuses one where nothing is
+            continue
         if os.path.lexists(source):
             raise UsageError(f"{source} is a link to nothing", hint="the file or folder it should lead to")
         raise UsageError(f"no such file or folder: {source}", hint=_nearest(source))
@@ -71,12 +76,29 @@ def find(sources: Iterable[str], selection: Selection, survey: Survey, stdin: Bi
             yield File("-", "stdin", JSON_LINES, named=True, stream=stdin)
         elif os.path.isdir(source):
             yield from _walk(source, selection, survey)
+        elif is_address(source):
+            yield from _elsewhere(source, selection, survey)
         elif _is_special(source):
             yield Problem(source, "not a regular file; pipe JSON lines to - instead")
         else:
             kind, packing = kind_of(source)
             # Whoever names a file wants it read: a suffix unknown here may still be plain text.
             yield File(source, os.path.basename(source), kind or PLAIN, packing, named=True)
+
+
+def _elsewhere(address: str, selection: Selection, survey: Survey) -> Iterator[File]:
+    """The files of an address; nothing is brought here yet."""
+    for found in files_at(address):
+        name, below = found.name, found.below
+        kind, packing = kind_of(name)
+        if not below:
+            yield File(name, posixpath.basename(found.path), kind or PLAIN, packing, named=True, remote=found)
+        elif not selection.wants(below):
+            survey.deselected += 1
+        else:
+            if kind is None and selection.names_type_of(below):
+                kind = PLAIN
+            yield File(name, below, kind, packing, remote=found)
 
 
 def _walk(root: str, selection: Selection, survey: Survey) -> Iterator[File | Problem]:

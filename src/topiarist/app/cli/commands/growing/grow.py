@@ -35,6 +35,7 @@ from topiarist.app.cli.terminal.console import Console, print_json
 from topiarist.app.words import counted, duration, one_line, size
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.estimators.tree_models import TREE_MODELS, listed
+from topiarist.text.readers.file_systems import without_secret
 
 if TYPE_CHECKING:
     from topiarist.app.cli.terminal.grow_progress import Progress
@@ -49,6 +50,7 @@ EPILOG = examples(
     "topiarist grow demo",
     "topiarist grow ./mail --stop-words en --phrases",
     "topiarist grow headlines.csv --encoder",
+    "topiarist grow 's3://bucket/parts/*.parquet' --cluster tcp://scheduler:8786",
     "topiarist grow tickets.csv --text-column description --topics 12 -o tickets.topiary",
     "zcat news.jsonl.gz | topiarist grow - --json > tree.json",
     EXIT_CODES,
@@ -185,11 +187,12 @@ def run(options: Options) -> None:
             recipe, options.threads, options.device, take_removed=options.take_removed, tell=progress, vectors=vectors,
             place=_place(options, ends) if in_blocks else None,
         )  # fmt: skip
+        shown = [*map(without_secret, options.sources)]
         settings = {
             door.MADE_FROM: made_from,
-            "sources": options.sources,
-            "options": options.selection,
-            "command": ["topiarist", *sys.argv[1:]],
+            "sources": shown,
+            "options": {**options.selection, "sources": shown},
+            "command": ["topiarist", *map(without_secret, sys.argv[1:])],
             door.PLACES: _places(options),
         }
         try:

@@ -1,0 +1,190 @@
+"""Files at addresses: whatever fsspec opens (``s3://…``, ``gs://…``, ``https://…``), found there and brought here.
+
+Parsers run in processes that can open the sources and nothing else, by their paths: so a file is brought to a folder
+of this machine when its turn has come, whole, and goes when it has been read.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from topiarist.errors import ResourceError, TopiaristError, UsageError, lack
+from topiarist.text.documents import Problem
+from topiarist.text.readers.items import File
+
+PATTERN = re.compile(r"[*?[]")
+_SECRET = re.compile(r"(?<=://)[^/@]*@")  # a name and a word to get in
+_PIECE = 1 << 22  # bytes that are brought at a time
+
+
+def is_address(source: str) -> bool:
+    """Whether a source is an address, and no file of this machine."""
+    return "://" in source and not os.path.exists(source)
+
+
+def without_secret(source: str) -> str:
+    """An address as it may be kept and shown: without the word that opens it."""
+    return _SECRET.sub("", source)
+
+
+def last_name(address: str) -> str:
+    """The last name in an address that is no pattern."""
+    names = [one for one in address.partition("://")[2].split("/") if one and not PATTERN.search(one)]
+    return names[-1] if names else ""
+
+
+def file_system(address: str) -> tuple[Any, str]:
+    """What opens an address, and its path there."""
+    protocol = address.partition("://")[0]
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError as error:
+        raise ResourceError(
+            f"reading from {protocol}:// needs the package fsspec", hint="pip install 'topiarist[parquet]'"
+        ) from error
+    try:
+        system, path = url_to_fs(address)
+    except ImportError as error:  # its message says which package
+        raise ResourceError(
+            f"{protocol}:// cannot be read here: {error}", hint="that package, on all machines"
+        ) from error
+    except ValueError as error:
+        shown = without_secret(address)
+        raise UsageError(f"cannot read {shown}: {error}", hint="a path, or an address that fsspec knows") from error
+    except Exception as error:
+        raise ResourceError(
+            f"cannot reach {without_secret(address)}: {first_line(error)}", hint=_settings(protocol)
+        ) from error
+    return system, path
+
+
+@contextmanager
+def reachable(address: str) -> Iterator[None]:
+    """Say what an address that cannot be reached means."""
+    shown = without_secret(address)
+    try:
+        yield
+    except TopiaristError:
+        raise
+    except FileNotFoundError as error:
+        raise UsageError(f"no such file: {shown}", hint="an address that every worker can read") from error
+    except Exception as error:  # each file system has its own
+        hint = _settings(address.partition("://")[0]) if "://" in address else "is it a file that you may read?"
+        raise ResourceError(f"cannot read {shown}: {first_line(error)}", hint=hint) from error
+
+
+def _settings(protocol: str) -> str:
+    return f"is it there, and are the keys for {protocol}:// in the environment, here and on the workers?"
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of some library says."""
+    return (str(error).splitlines() or [repr(error)])[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A file elsewhere."""
+
+    system: Any
+    path: str
+    below: str = ""  # its path below the folder, or the pattern, that was named; empty: it was named itself
+
+    @property
+    def name(self) -> str:
+        """Its address, to be shown."""
+        return without_secret(str(self.system.unstrip_protocol(self.path)))
+
+    @property
+    def size(self) -> int:
+        """Its bytes, as far as its system tells."""
+        return int(self.system.info(self.path).get("size") or 0)
+
+    def stamp(self) -> str:
+        """What changes when the file does, as far as its system tells: nothing of it is read for that."""
+        known = self.system.info(self.path)
+        told = ("size", "ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "updated", "created")
+        return "\0".join(f"{name}={known[name]}" for name in told if known.get(name) is not None)
+
+
+def files_at(address: str) -> list[Remote]:
+    """The files of an address, sorted: itself, those in a folder, or those that a pattern matches.
+
+    Names that begin with a dot or ``_`` are no data: such are the marks and halves that other programs leave.
+    """
+    system, path = file_system(address)
+    with reachable(address):
+        pattern = PATTERN.search(path)
+        if not pattern and not system.isdir(path):
+            if not system.exists(path):
+                raise UsageError(f"no such file or folder: {without_secret(address)}", hint="check the spelling")
+            return [Remote(system, path)]
+        top = (path if not pattern else path[: pattern.start()].rpartition("/")[0]).rstrip("/")
+        found = sorted(system.glob(path)) if pattern else sorted(system.find(path))
+        every = [Remote(system, one, posixpath.relpath(one, top) if top else one) for one in found]
+        data = [one for one in every if not re.search(r"(^|/)[._]", one.below) and not system.isdir(one.path)]
+    if not data:
+        what = "no file matches" if pattern else "no file in"
+        raise UsageError(f"{what} {without_secret(address)}", hint="check the spelling")
+    return data
+
+
+class Brought:
+    """Files that were brought here, in a folder for as long as they are read; none where no source is an address."""
+
+    def __init__(self, sources: list[str]) -> None:
+        wanted = any(map(is_address, sources))
+        self._folder = tempfile.TemporaryDirectory(prefix="topiarist-") if wanted else None
+        self._number = 0
+
+    @property
+    def folders(self) -> list[str]:
+        """What those who parse must be able to open."""
+        return [] if self._folder is None else [os.path.realpath(self._folder.name)]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def bring(self, file: File) -> File | Problem:
+        """The file, its bytes on this machine; or why they are not. One that is here already is as it was."""
+        remote = file.remote
+        if remote is None or file.place or self._folder is None:
+            return file
+        self._number += 1
+        place = os.path.join(self._folder.name, str(self._number))
+        try:
+            with remote.system.open(remote.path, "rb") as there, open(place, "wb") as here:
+                shutil.copyfileobj(there, here, _PIECE)
+            size = remote.system.info(remote.path).get("size")
+        except Exception as error:  # each file system has its own
+            self._remove(place)
+            if isinstance(error, OSError) and (missing := lack(error, self._folder.name)):
+                raise missing from error
+            return Problem(file.name, f"cannot be read: {first_line(error)}")
+        came = os.path.getsize(place)
+        if size is not None and came != size:
+            self._remove(place)
+            return Problem(file.name, f"broke off after {came:,} of {size:,} bytes")
+        return replace(file, place=place)
+
+    def let_go(self, file: File) -> None:
+        """A file has been read."""
+        if file.remote is not None and file.place:
+            self._remove(file.place)
+
+    @staticmethod
+    def _remove(place: str) -> None:
+        with suppress(OSError):
+            os.unlink(place)

@@ -1,6 +1,7 @@
 """Dask: workers that die or leave, a scheduler that stops, passes that are lost."""
 
 import gc
+import operator
 import os
 import signal
 import time
@@ -226,3 +227,68 @@ def test_a_worker_killed_while_a_tree_grows_changes_nothing(tmp_path, processes,
     np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
     del there
     assert not list(store.folder.glob("scratch-*"))
+
+
+def test_a_stream_holds_few_items_and_sends_lost_ones_again(client, monkeypatch):
+    cluster = clusters.Cluster.of(client, retries=2)
+    ahead, taken, losses = clusters.AHEAD * 3, [], 2
+
+    def items():
+        for number in range(40):
+            taken.append(number)
+            yield number
+
+    answer = clusters.Cluster.answer
+
+    def losing(self, future):
+        nonlocal losses
+        if len(taken) > 20 and losses:
+            losses -= 1
+            raise CancelledError("lost with a worker")
+        return answer(self, future)
+
+    monkeypatch.setattr(clusters.Cluster, "answer", losing)
+    found = []
+    for result in cluster.stream(doubled, items()):
+        assert len(taken) - len(found) <= ahead + 1
+        found.append(result)
+    assert found == [2 * number for number in range(40)]
+    assert losses == 0
+    losses = 3
+    with pytest.raises(ResourceError, match="the cluster lost a task doubled-… 3 times: lost with a worker"):
+        list(cluster.stream(doubled, range(3)))
+
+
+@needs_kill
+def test_a_worker_killed_in_the_middle_of_a_stream_changes_nothing(processes):
+    victim = pids(processes)[0]
+
+    def items():
+        for number in range(400):
+            if number == 100:
+                os.kill(victim, signal.SIGKILL)
+            yield number
+
+    stream = clusters.Cluster.of(processes).stream(operator.neg, items())
+    assert bounded(lambda: list(stream)) == [-number for number in range(400)]
+    until(lambda: victim not in pids(processes), "the end of the victim")
+
+
+def test_a_stream_that_nobody_listens_to_ends(client):
+    stream = clusters.Cluster.of(client).stream(doubled, iter(range(1_000)))
+    assert next(stream) == 0
+    stream.close()
+    until(lambda: not any(key.startswith("doubled-") for key in client.futures), "the end of what was given up")
+
+
+def test_what_fails_in_a_stream_is_said_here(client):
+    with pytest.raises(ZeroDivisionError):
+        list(clusters.Cluster.of(client, retries=0).stream(inverted, [2, 0]))
+
+
+def doubled(number):
+    return 2 * number
+
+
+def inverted(number):
+    return 1 / number

@@ -29,7 +29,7 @@ Floor plan:
                     both.
     vocabulary      The words of a collection: one per column of the counts.
     weighting       Weights for counts: inverse document frequency, unit rows, effective length.
-    workers         Chunks of texts, and the processes that work on them.
+    workers         Chunks of texts, and whoever works on them: processes of this machine, or the workers of a cluster.
 
 Names are imported when they are first used, so that a worker process starts without what it does not need.
 """

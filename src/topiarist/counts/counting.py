@@ -17,7 +17,7 @@ from topiarist.counts.room import IN_MEMORY, NewArray, Room
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.validation import EXACT_IN_FLOAT32
 from topiarist.counts.vocabulary import Vocabulary
-from topiarist.counts.workers import map_chunks
+from topiarist.counts.workers import Jobs, map_chunks
 from topiarist.text.stems import stems
 from topiarist.text.stop_words import resolve_stop_words
 from topiarist.text.tokens import Tokenizer, is_unspaced
@@ -205,7 +205,7 @@ def count(
     texts: Iterable[str],
     settings: CountSettings | None = None,
     *,
-    n_jobs: int | None = 1,
+    n_jobs: Jobs = 1,
     chunk: int | None = None,
     minima: Minima | None = None,
     room: Room = IN_MEMORY,
@@ -214,7 +214,7 @@ def count(
     """Return the counts (documents × words, canonical) and the vocabulary of texts.
 
     ``texts`` may be a generator: only a few chunks of it are held at a time. The result is the same for any
-    ``n_jobs`` (processes; -1 or None: one per core) and any ``chunk`` (characters of text per piece of work).
+    ``n_jobs`` (processes; -1 or None: one per core; or a cluster) and any ``chunk`` (characters per piece of work).
     ``minima``: a list, or a file, that is given what tells copies of the texts (see ``copies``): no second look.
     ``room``: where counts lie; in files, they are mapped. Phrases are found by tokens in memory, wherever that is.
     """
@@ -309,7 +309,7 @@ def count_in(
     vocabulary: Vocabulary,
     settings: CountSettings | None = None,
     *,
-    n_jobs: int | None = 1,
+    n_jobs: Jobs = 1,
 ) -> Csr:
     """Return the counts of new texts over a known vocabulary; words it does not hold are left out.
 

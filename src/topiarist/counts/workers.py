@@ -1,16 +1,17 @@
-"""Chunks of texts, and the processes that work on them.
+"""Chunks of texts, and whoever works on them: processes of this machine, or the workers of a cluster.
 
-Workers are the processes of joblib's *loky* backend: started afresh (nothing is forked, so that threads and
+Processes are the processes of joblib's *loky* backend: started afresh (nothing is forked, so that threads and
 locks of this process do no harm), without importing the caller's script (no main guard is needed), and
 stopped on Ctrl-C. Texts are read in this process and its calling thread only, a few chunks ahead of the
-workers. Small collections are not worth a process.
+workers. Small collections are not worth a process. A cluster is asked through ``Helpers``; it decides itself how many
+chunks are on their way, and a chunk that it loses it works on again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from topiarist.errors import InputError, UsageError
 
@@ -20,6 +21,17 @@ Result = TypeVar("Result")
 CHUNK = 8_000_000  # characters of text in one chunk
 SERIAL_CHUNK = 40_000_000  # without workers there is no load to balance
 WORTH_WORKERS = 3  # fewer chunks are done sooner than workers have started
+SENT_CHUNK = 2_000_000  # characters that travel to another machine together
+
+
+class Helpers(Protocol):
+    """Somebody else who works on things, wherever that is: see ``scale.dask.Cluster``."""
+
+    def stream(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """``work(item)`` for all items in their order; of these only a few are held at a time."""
+
+
+Jobs = int | Helpers | None  # so many processes of this machine (-1 or None: one per core), or somebody else
 
 
 def text_chunks(texts: Iterable[str], size: int) -> Iterator[list[str]]:
@@ -44,12 +56,15 @@ def text_chunks(texts: Iterable[str], size: int) -> Iterator[list[str]]:
 def map_chunks(
     work: Callable[[Sequence[str]], Result],
     texts: Iterable[str],
-    n_jobs: int | None = 1,
+    n_jobs: Jobs = 1,
     chunk: int | None = None,
 ) -> Iterator[Result]:
-    """Yield ``work(chunk)`` for all chunks in order, in ``n_jobs`` processes (-1 or None: one per core)."""
+    """Yield ``work(chunk)`` for all chunks in order, in ``n_jobs`` processes, or by whoever helps."""
     if isinstance(texts, str):
         raise InputError("expected an iterable of texts, got a single text", hint="[text]")
+    if not isinstance(n_jobs, int | None):
+        yield from n_jobs.stream(work, text_chunks(texts, chunk or SENT_CHUNK))
+        return
     workers = _worker_count(n_jobs)
     if workers == 1:
         yield from map(work, text_chunks(texts, chunk or SERIAL_CHUNK))

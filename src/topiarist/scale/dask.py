@@ -17,11 +17,12 @@ import operator
 import threading
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
@@ -38,6 +39,7 @@ LARGE = 1 << 16  # bytes: smaller parts travel with the task
 LAST = 4  # sums at most that are left to the driver
 SECONDS_BETWEEN_LOOKS = 1.0  # at whether there still is a cluster
 MERGED_AT_ONCE = 4
+AHEAD = 2  # tasks for each thread that are on their way while results are awaited
 
 Result = TypeVar("Result")
 Submit = Callable[..., list[Any]]
@@ -268,6 +270,38 @@ class Cluster:
 
         yield from self.persistently(work, f"the tasks {task.__name__}-…") if every else ()
 
+    def stream(self, work: Callable[[Any], Result], items: Iterable[Any]) -> Iterator[Result]:
+        """``work(item)`` for each item, in their order, where there are too many to be held together.
+
+        A few for each thread are on their way, and each travels with its task: one that dies with its worker is sent
+        again. Who stops listening ends what is on its way.
+        """
+        waiting: deque[tuple[Any, Any]] = deque()
+
+        def next_answer() -> Result:
+            item, future = waiting[0]
+            tries = [future]  # the first one is on its way already
+            answer: Result = self.persistently(
+                lambda: self.answer(tries.pop() if tries else self._sent(work, item)), f"a task {_name(work)}-…"
+            )
+            waiting.popleft()
+            return answer
+
+        try:
+            for item in items:
+                waiting.append((item, self._sent(work, item)))
+                if len(waiting) > AHEAD * sum(self.workers().values()):
+                    yield next_answer()
+            while waiting:
+                yield next_answer()
+        finally:
+            with suppress(Exception):
+                self.client.cancel([future for _, future in waiting])
+
+    def _sent(self, work: Callable[[Any], Any], item: Any) -> Any:
+        """The future of one task."""
+        return self.client.submit(work, item, key=f"{_name(work)}-{uuid.uuid4().hex}", retries=self.retries)
+
     def reduce(
         self, task: Callable[..., Result], merge: Callable[..., Result], items: Sequence[Any], *arguments: Any
     ) -> Result:
@@ -363,6 +397,11 @@ class Cluster:
         return ResourceError(
             f"the cluster has had no worker for {self.patience:g} seconds", hint="start workers, or a longer patience="
         )
+
+
+def _name(work: Callable[..., Any]) -> str:
+    """What a task is called where people look at it."""
+    return _name(work.func) if isinstance(work, partial) else work.__name__.lstrip("_")
 
 
 def _on_its_way(future: Any) -> Future[Any]:

@@ -1,5 +1,7 @@
 """Collections that are grown from blocks in files: the same as in memory, within an allowance and on a cluster."""
 
+import json
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -10,16 +12,18 @@ from scipy.sparse import csr_array
 from tests.grown import documents
 from topiarist.collection.check import check
 from topiarist.collection.collection import Collection
+from topiarist.collection.find.index import search_index
 from topiarist.collection.grow import block_growth
 from topiarist.collection.grow.block_growth import SCRATCH, InBlocks
 from topiarist.collection.grow.grower import Grower
 from topiarist.collection.grow.journal import Teller
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.verify.verification import verify
-from topiarist.counts import room
+from topiarist.counts import room, workers
 from topiarist.counts.validation import check_counts
 from topiarist.errors import ResourceError, UsageError
 from topiarist.estimators.tree import stored_ground
+from topiarist.scale.dask import Cluster, _name
 
 N_DOCS = 160
 RECIPE = Recipe(topics=3, headings=False)
@@ -37,6 +41,21 @@ def arrays(folder):
     parts = ("tree-1/model/model.safetensors", "shares-1/arrays.safetensors")
     found = {part: load_file(generation / part) for part in parts}
     return {f"{part}: {name}": array for part, known in found.items() for name, array in known.items()}
+
+
+def index_files(folder):
+    """Both indexes of a collection, byte by byte; segments by their order, because their names are chance."""
+    (generation,) = folder.glob("g-*")
+    search = generation / "search-1"
+    names = json.loads((search / "index" / "manifest.json").read_text())["segments"]
+    found = {}
+    for path in sorted(path for path in search.rglob("*") if path.is_file() and path.suffix in (".npy", ".txt")):
+        told = str(path.relative_to(search))
+        for number, name in enumerate(names):
+            told = told.replace(name, f"segment-{number}")
+        found[told] = path.read_bytes()
+    assert {path.name for path in (search / "index").glob("segment-*")} == set(names)
+    return len(names), found
 
 
 def assert_same(one, other):
@@ -96,6 +115,27 @@ def test_a_cluster_gives_the_collection_of_one_process(tmp_path, client, monkeyp
         assert len(collection) == N_DOCS
         assert verify(collection, n_threads=1).agrees  # it is grown from blocks again
     assert not list((tmp_path / "there").rglob(f"{SCRATCH}*"))
+
+
+def test_a_cluster_counts_and_indexes_as_one_process_does(tmp_path, client, monkeypatch):
+    monkeypatch.setattr(block_growth, "SMALLEST_BLOCK", 40)
+    monkeypatch.setattr(search_index, "RUN", 50)  # documents of a segment: 4 of them
+    monkeypatch.setattr(workers, "SENT_CHUNK", 5_000)
+    grow(tmp_path / "here", memory=200_000_000)
+    named, sent = Counter(), Cluster._sent
+    monkeypatch.setattr(
+        Cluster, "_sent", lambda self, work, item: named.update([_name(work)]) or sent(self, work, item)
+    )
+    grow(tmp_path / "there", client=client)
+    assert named["count_texts"] > 20  # texts, to be counted for topics and for the search
+    assert named["index_run"] == 3  # the first run is written by this process
+    (n_segments, here), (n_there, there) = index_files(tmp_path / "here"), index_files(tmp_path / "there")
+    assert n_segments == n_there == 4
+    assert here == there
+    assert check(tmp_path / "there") == []
+    with Collection.open(tmp_path / "here") as one, Collection.open(tmp_path / "there") as other:
+        for query in ("galaxy dark matter", "quantum field"):
+            assert list(one.search(query).hits) == list(other.search(query).hits)
 
 
 def test_very_many_documents_grow_from_blocks_without_being_told_to(tmp_path, monkeypatch):

@@ -5,15 +5,19 @@ Estimators are loaded where they are fitted: a search needs none of them.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Array
+from topiarist.arrays import Array, Csr
+from topiarist.collection import contents
 from topiarist.collection.find.index import SearchIndex
+from topiarist.collection.find.index.index_folder import Written
 from topiarist.collection.find.words.posting_lists import counted
 from topiarist.collection.find.words.word_index import WordIndex
 from topiarist.collection.state import FLAT, SEARCH
@@ -21,6 +25,7 @@ from topiarist.counts.corpus import Corpus, text_of
 from topiarist.counts.room import picked
 from topiarist.counts.settings import CountSettings
 from topiarist.counts.validation import column_totals
+from topiarist.counts.workers import Helpers, Jobs
 from topiarist.store import facts
 from topiarist.store.document_table import Documents
 from topiarist.store.generation import LIST, Generation, Part, new_part, open_part
@@ -57,16 +62,43 @@ def write_flat(generation: Generation, corpus: Corpus, n_threads: int | None = N
     return part.part
 
 
+@dataclass(frozen=True)
+class Elsewhere:
+    """Others who index documents: who they are, and the folder where they find the counts of all documents."""
+
+    helpers: Helpers
+    counts: Path
+
+    def segments(self, index: Path, rows: Iterable[slice]) -> Iterator[Written]:
+        """Have them write the segments of documents into the folder of an index."""
+        return self.helpers.stream(partial(_index_run, index=str(index), counts=str(self.counts)), rows)
+
+
+def _index_run(rows: slice, index: str, counts: str) -> Written:
+    """A task of somebody else: a run of documents."""
+    return _unfinished(index).write_run(_counts(counts)[rows])
+
+
+@lru_cache(maxsize=1)
+def _unfinished(folder: str) -> SearchIndex:
+    return SearchIndex.open(folder, check=False, n_threads=1)
+
+
+@lru_cache(maxsize=1)
+def _counts(folder: str) -> Csr:
+    return contents.read_matrix(Path(folder))
+
+
 def write_index(
     generation: Generation, model: Any, flat: Path, corpus: Corpus, n_threads: int | None = None,
-    *, before: Path | None = None,
+    *, before: Path | None = None, elsewhere: Elsewhere | None = None,
 ) -> Part:  # fmt: skip
     """Index a corpus by the Fisher kernel of three models: words alone, the tree's own, and topics without a tree.
 
     On collections with judged queries all three find better than any two of them, and reasons are told in the topics
     of the tree, seen from as far away as ``TREE_CLASSES`` say. ``flat`` is the folder of a part that was just written,
     or that ``open_part`` has looked at. All words of the documents are indexed beside; where a part ``before`` has
-    them, they are the same.
+    them, they are the same. ``elsewhere``: who does the work in the place of this process, with the same bits.
     """
     from topiarist.estimators.flat.plsa import PLSA
     from topiarist.estimators.model_folder import load_model
@@ -76,21 +108,24 @@ def write_index(
     words = PLSA(1, random_state=0, n_threads=n_threads).fit(csr_array(column_totals(corpus.counts)[None, :]))
     kernel = FisherKernel(models=(words, coarse(model, TREE_CLASSES), load_model(flat / MODEL)), parts=PARTS)
     with new_part(generation, SEARCH) as part:
-        SearchIndex.write(kernel, corpus, part.folder / INDEX, n_threads=n_threads)
+        place = part.folder / INDEX
+        by_others = None if elsewhere is None else partial(elsewhere.segments, place)
+        SearchIndex.write(kernel, corpus, place, n_threads=n_threads, elsewhere=by_others)
         if before is not None and (before / WORDS).is_dir():
             linked_tree(before / WORDS, part.folder / WORDS)
         else:
-            _write_words(generation, part.folder, corpus.settings, n_threads)
+            jobs = n_threads if elsewhere is None else elsewhere.helpers
+            _write_words(generation, part.folder, corpus.settings, jobs)
     return part.part
 
 
-def _write_words(generation: Generation, folder: Path, settings: CountSettings, n_threads: int | None = None) -> None:
+def _write_words(generation: Generation, folder: Path, settings: CountSettings, n_jobs: Jobs = None) -> None:
     """All words of all documents that the database has."""
     documents = Documents(generation.database)
     texts = (text_of(document, settings.titles) for document in documents.iterate())
     language = known_code(facts.settings(generation.database).get("language") or "")
     tokenizer = replace(settings.tokenizer, numbers=True)
-    WordIndex.write(new_folder(folder / WORDS), texts, tokenizer, language, n_threads)
+    WordIndex.write(new_folder(folder / WORDS), texts, tokenizer, language, n_jobs)
 
 
 def all_words(documents: Documents, settings: CountSettings) -> frozenset[str]:

@@ -15,13 +15,16 @@ from tempfile import mkdtemp
 from typing import Any
 
 from topiarist.arrays import Csr, Ints
+from topiarist.collection.find.index_part import Elsewhere
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.counts.room import picked_runs
+from topiarist.counts.workers import Jobs
 from topiarist.errors import UsageError
 from topiarist.estimators.common.stored_counts import block_size
 from topiarist.estimators.tree.growth_sample import MOST_GROWN
 from topiarist.estimators.tree_models import TREE_MODELS, listed
 from topiarist.scale import BlockStore, DaskExecutor, InProcess
+from topiarist.scale.dask import Cluster
 
 SMALLEST_BLOCK = 1 << 14  # documents: what is done for each word of a block is then a small part of a pass
 SCRATCH = "blocks-"  # begins the name of the folder that blocks are in while a tree grows
@@ -73,6 +76,14 @@ class InBlocks:
             raise UsageError("vectors are fitted in memory", hint="without --cluster and --memory")
         if self.client is not None and self.memory is not None:
             raise UsageError("memory is that of one process", hint="limit the memory of the workers where they start")
+
+    def jobs(self, n_threads: int | None) -> Jobs:
+        """Who works on chunks of texts: the workers of the cluster, or so many processes of this machine."""
+        return n_threads if self.client is None else Cluster.of(self.client)
+
+    def elsewhere(self, counts: Path) -> Elsewhere | None:
+        """Who indexes the documents whose counts lie in a folder; None: this process."""
+        return None if self.client is None else Elsewhere(Cluster.of(self.client), counts)
 
     def said(self, store: BlockStore) -> str:
         """Where it grows, in words."""

@@ -235,6 +235,7 @@ class Grower:
         self.tell.said(str(counts) if counts is not None else f"{corpus.n_docs:,} documents")
         for sentence in filter(None, (others.said(language.code), cut_said(cutter.facts), *arriving.told)):
             self.tell.said(sentence)
+        self.tell.doing("lines that many documents share")
         repeated = look_again(lines, (document.text for document in kept.iterate()))
         left = LeftOut(kept=self.recipe.keep_repeated)
         if repeated.lines and left.kept:
@@ -249,10 +250,12 @@ class Grower:
         chosen = chosen_columns(getattr(documents, "chosen", {}))
         for sentence in columns_said(generation.database, chosen):
             self.tell.said(sentence)
+        self.tell.doing("languages")
         languages = self._languages(kept, corpus, repeated, room)
         self._said_words(corpus, language, languages)
         n_docs, n_tokens, n_words = corpus.n_docs, corpus.n_tokens, corpus.n_words
         several = language_trees.telling_words(corpus.counts, languages)
+        self.tell.doing("writing the counts")
         special, general = set_general_words_aside(corpus, several if several.any() else None, room)
         counting = Counting(special.vocabulary, special.settings, general, repeated)
         with new_part(generation, COUNTS) as part:
@@ -262,6 +265,7 @@ class Grower:
         del special, corpus  # from here on counts are mapped
         with new_part(generation, MINIMA) as marks:
             contents.write_minima(marks.folder, minima.array())
+        self.tell.doing("copies, and texts that are nearly the same")
         copies = find_copies(contents.read_minima(marks.folder), counted_texts(kept, counting))
         if len(copies):
             self.tell.said(told_copies(copies, unit))
@@ -278,6 +282,7 @@ class Grower:
         if is_dataclass(counts) and not isinstance(counts, type):
             found[READING] = asdict(counts)
         found |= {REPEATED: left.facts, COPIES: {"copies": len(copies), "originals": copies.n_originals}}
+        self.tell.doing(f"{n_docs:,} documents")
         with generation.database.transaction():
             keep_copies(generation.database, copies)
             facts.add_languages(generation.database, ((row, languages.of(row)) for row in range(n_docs)))
@@ -333,7 +338,8 @@ class Grower:
     ) -> Corpus:
         """Counts alone: what else is known of documents lies in the database."""
         texts = (text_of(document, settings.titles) for document in documents)
-        counts, vocabulary = count(texts, settings, n_jobs=self.n_threads, minima=minima, room=room, dtype=np.float32)
+        jobs = self.n_threads if self.place is None else self.place.jobs(self.n_threads)
+        counts, vocabulary = count(texts, settings, n_jobs=jobs, minima=minima, room=room, dtype=np.float32)
         return Corpus(ByRow.numbers(counts.shape[0]), counts, vocabulary, settings=settings)
 
     def _said_words(self, corpus: Corpus, language: Language, languages: Languages) -> None:
@@ -385,10 +391,13 @@ class Grower:
         self.tell.doing("topics in fine, for a search by meaning")
         flat = index_part.write_flat(generation, whole, self.n_threads, rows)  # who searches may use any word
         self.tell.doing(f"{whole.n_docs:,} documents by meaning")
-        search = index_part.write_index(generation, model, generation.folder / flat.name, whole, self.n_threads)
+        known = facts.settings(generation.database)
+        elsewhere = None if place is None else place.elsewhere(open_part(generation, known[READ]))
+        search = index_part.write_index(
+            generation, model, generation.folder / flat.name, whole, self.n_threads, elsewhere=elsewhere
+        )
         self.tell.doing(f"{whole.n_docs:,} documents, by words and by meaning")
         parts, state = [*parts, flat, search], state.with_part(FLAT, flat.name)
-        known = facts.settings(generation.database)
         state = state.with_pieces(COUNTS, [known[READ]]).with_pieces(MINIMA, [known[READ_MINIMA]])
         return with_vectors(generation, state).with_part(SEARCH, search.name), parts
 

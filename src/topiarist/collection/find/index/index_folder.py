@@ -61,6 +61,7 @@ INDEX = Format(
     links=False,
     layout={"ensure_ascii": False},
 )
+Written = tuple[str, dict[str, Any]]  # the name of a segment, and what a manifest says of its files
 LENS_ARRAYS = ("by_word", "mix", "class_prior", "class_tokens", "word_information", "class_information")
 LENS_NUMBERS = ("one_class", "smoothing", "inverse_temperature", "effective_length", "row_scores")
 
@@ -87,11 +88,25 @@ def write_index(index: Any, folder: Path, segments: Iterable[Segment] | None = N
             for name in LENS_ARRAYS:
                 if getattr(lens, name) is not None:
                     save(of_lens / f"{name}.npy", np.ascontiguousarray(getattr(lens, name)))
-        names = []
-        for segment in index.segments if segments is None else segments:
-            names.append(f"segment-{uuid.uuid4().hex}")
-            _write_segment(new_folder(partial / names[-1]), segment)
+        names = [_write_segment(partial, one) for one in (index.segments if segments is None else segments)]
         write_manifest(partial, INDEX, {**_settings(index), "segments": names, "files": seal(partial)})
+
+
+def write_beside(folder: Path, segment: Segment) -> Written:
+    """Write a segment that no manifest names yet, wherever it is made: its name and files, for ``add_written``."""
+    name = _write_segment(folder, segment)
+    return name, seal(folder, name)
+
+
+def add_written(folder: Path, segments: Iterable[Written]) -> None:
+    """Name segments that others have written into an index that nobody reads yet. What they gave up goes."""
+    body, _ = read_manifest(folder, INDEX)
+    names, files = list(body["segments"]), dict(body["files"])
+    for name, entries in segments:
+        names.append(name)
+        files |= entries
+    remove_strays(folder, names)
+    write_manifest(folder, INDEX, {**body, "segments": names, "files": files})
 
 
 def append(kept: Kept, stay: int, segment: Segment) -> Kept:
@@ -108,12 +123,12 @@ def append(kept: Kept, stay: int, segment: Segment) -> Kept:
                 hint="SearchIndex.open(folder) again, and add to that",
             )
         remove_strays(folder, kept.segments)
-        name = f"segment-{uuid.uuid4().hex}"
+        name = new_name()
         names = (*kept.segments[:stay], name)
         try:
             gone = tuple(f"{old}/" for old in kept.segments[stay:])
             files = {path: entry for path, entry in body["files"].items() if not path.startswith(gone)}
-            _write_segment(new_folder(folder / name), segment)
+            _write_segment(folder, segment, name)
             files |= seal(folder, name)
             stamp = write_manifest(folder, INDEX, {**body, "segments": names, "files": files})
         except BaseException:
@@ -149,7 +164,15 @@ def _settings(index: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _write_segment(folder: Path, segment: Segment) -> None:
+def new_name() -> str:
+    """The name of a segment that there never was."""
+    return f"segment-{uuid.uuid4().hex}"
+
+
+def _write_segment(folder: Path, segment: Segment, name: str = "") -> str:
+    """A segment in a folder of its own within that of an index; its name."""
+    name = name or new_name()
+    folder = new_folder(folder / name)
     arrays = {"ends": segment.postings.ends, "docs": segment.postings.docs, "counts": segment.postings.counts}
     arrays |= {"lengths": segment.lengths, "nodes": segment.nodes}
     if segment.words is not None:
@@ -161,6 +184,7 @@ def _write_segment(folder: Path, segment: Segment) -> None:
     for part, array in arrays.items():
         save(folder / f"{part}.npy", np.ascontiguousarray(array))
     write_json(folder / "documents.json", asdict(segment.documents))
+    return name
 
 
 def open_index(cls: Any, folder: Path, *, check: bool) -> Any:

@@ -6,9 +6,10 @@ An index is a value. ``add`` gives one with more documents; an index that lies i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,15 @@ import numpy as np
 from topiarist.arrays import Floats
 from topiarist.collection.find.index import answers, ranking
 from topiarist.collection.find.index.answers import Answer, Explanation, Step
-from topiarist.collection.find.index.index_folder import Kept, append, open_index, write_index
+from topiarist.collection.find.index.index_folder import (
+    Kept,
+    Written,
+    add_written,
+    append,
+    open_index,
+    write_beside,
+    write_index,
+)
 from topiarist.collection.find.index.query_counts import NO_WORDS, QueryCounts, TextReader, query_of
 from topiarist.collection.find.index.question import Question
 from topiarist.collection.find.index.segments import (
@@ -33,7 +42,7 @@ from topiarist.collection.find.index.segments import (
 from topiarist.collection.find.index.topics import Shape, Words, no_tree, told, walk
 from topiarist.counts.corpus import Corpus, text_of
 from topiarist.counts.counting import count_in
-from topiarist.counts.room import row_runs
+from topiarist.counts.room import row_runs, runs
 from topiarist.counts.settings import CountSettings
 from topiarist.counts.validation import check_counts
 from topiarist.counts.vocabulary import Vocabulary
@@ -96,14 +105,26 @@ class SearchIndex:
         return index.add(documents)
 
     @classmethod
-    def write(cls, kernel: Any, corpus: Corpus, folder: str | Path, *, n_threads: int | None = None) -> None:
+    def write(
+        cls, kernel: Any, corpus: Corpus, folder: str | Path, *, n_threads: int | None = None,
+        elsewhere: Callable[[Iterable[slice]], Iterable[Written]] | None = None,
+    ) -> None:  # fmt: skip
         """Index a corpus in a new folder, a run of documents in memory at a time.
 
-        Its documents are known by their rows alone: whoever writes it knows what they are called.
+        Its documents are known by their rows alone: whoever writes it knows what they are called. ``elsewhere`` has
+        others write all runs but the first: given their rows, what ``write_run`` returned for each, in their order.
         """
-        index = _without_documents(kernel.prepared(), corpus, None, n_threads)
-        runs = row_runs(corpus.counts, RUN)
-        write_index(index, Path(folder), (index._segment(counts, Documents()) for _, counts in runs))
+        index, place = _without_documents(kernel.prepared(), corpus, None, n_threads), Path(folder)
+        made = (index._segment(counts, Documents()) for _, counts in row_runs(corpus.counts, RUN))
+        write_index(index, place, made if elsewhere is None else islice(made, 1))
+        if elsewhere is not None:
+            add_written(place, elsewhere(islice(runs(corpus.n_docs, RUN), 1, None)))
+
+    def write_run(self, counts: Any) -> Written:
+        """Write some documents into the folder of an index that is being written: see ``write``."""
+        if self.kept is None:
+            raise UsageError("an index in memory has no folder to write to", hint="SearchIndex.open")
+        return write_beside(self.kept.folder, self._segment(counts, Documents()))
 
     @classmethod
     def open(cls, folder: str | Path, *, check: bool = True, n_threads: int | None = None) -> SearchIndex:

@@ -23,7 +23,7 @@ from topiarist.collection.find.words.line_file import place_of, read_lines, writ
 from topiarist.collection.find.words.near_spellings import NearSpellings
 from topiarist.counts.chunks import count_texts, merged
 from topiarist.counts.room import let_go, ours
-from topiarist.counts.workers import map_chunks
+from topiarist.counts.workers import Jobs, map_chunks
 from topiarist.store.array_files import mapped, save, save_parts
 from topiarist.store.sealed_folder import new_folder
 from topiarist.text.query import folded
@@ -156,7 +156,7 @@ class PostingLists:
         return found
 
 
-def counted(texts: Iterable[str], tokenizer: Tokenizer, language: str, n_jobs: int | None = 1) -> PostingLists:
+def counted(texts: Iterable[str], tokenizer: Tokenizer, language: str, n_jobs: Jobs = 1) -> PostingLists:
     """All words of some texts; the space has no dimensions yet."""
     chunks = list(map_chunks(partial(count_texts, tokenizer=tokenizer), texts, n_jobs))
     counts, words = merged(chunks)
@@ -165,7 +165,7 @@ def counted(texts: Iterable[str], tokenizer: Tokenizer, language: str, n_jobs: i
 
 @contextmanager
 def counted_runs(
-    texts: Iterable[str], tokenizer: Tokenizer, language: str, folder: Path, n_jobs: int | None = 1
+    texts: Iterable[str], tokenizer: Tokenizer, language: str, folder: Path, n_jobs: Jobs = 1
 ) -> Iterator[list[PostingLists]]:
     """All words of any number of texts, run by run, mapped: in a folder for as long as this lasts."""
     every, parts = iter(texts), list[PostingLists]()

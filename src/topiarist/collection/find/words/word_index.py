@@ -26,6 +26,7 @@ from topiarist.collection.find.words.cells import LEAST_SEEN, Cells, write_cells
 from topiarist.collection.find.words.near_spellings import suggested
 from topiarist.collection.find.words.posting_lists import PostingLists, vars_of
 from topiarist.collection.find.words.word_space import WordSpace
+from topiarist.counts.workers import Jobs
 from topiarist.errors import DamagedError
 from topiarist.scale.threads import Threads
 from topiarist.store.sealed_folder import new_folder, write_json
@@ -61,7 +62,7 @@ class WordIndex:
         return np.concatenate([one.space for one in self.segments])
 
     @classmethod
-    def build(cls, texts: Iterable[str], tokenizer: Tokenizer, language: str = "", n_jobs: int | None = 1) -> WordIndex:
+    def build(cls, texts: Iterable[str], tokenizer: Tokenizer, language: str = "", n_jobs: Jobs = 1) -> WordIndex:
         """Index texts."""
         lists = posting_lists.counted(texts, tokenizer, language, n_jobs)
         space = word_space.learned([lists])
@@ -69,7 +70,7 @@ class WordIndex:
 
     @classmethod
     def write(
-        cls, folder: Path, texts: Iterable[str], tokenizer: Tokenizer, language: str = "", n_jobs: int | None = 1
+        cls, folder: Path, texts: Iterable[str], tokenizer: Tokenizer, language: str = "", n_jobs: Jobs = 1
     ) -> None:
         """Index texts in an empty folder, as ``build`` and ``save`` do; a run of them is in memory at a time."""
         with posting_lists.counted_runs(texts, tokenizer, language, folder, n_jobs) as runs:

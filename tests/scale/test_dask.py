@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -21,8 +22,8 @@ from topiarist.estimators.tree import stored_ground
 from topiarist.kernels import load
 from topiarist.models import em, plsa
 from topiarist.models.engine.host import Engine
-from topiarist.scale import BlockStore, DaskExecutor, InProcess
-from topiarist.scale.dask import LARGE, _places, pack, unpack
+from topiarist.scale import BlockStore, DaskExecutor, InProcess, dask
+from topiarist.scale.dask import LARGE, LAST, _places, pack, unpack
 from topiarist.scale.threads import Threads
 
 TREE = {"random_state": 0, "max_iter": 1}
@@ -124,10 +125,24 @@ def test_blocks_in_memory_are_refused(client):
         DaskExecutor("tcp://127.0.0.1:8786")
 
 
-def test_tasks_go_to_workers_in_the_order_of_blocks():
-    assert _places({"a": 1, "b": 1}, 4) == ["a", "a", "b", "b"]
+def test_tasks_go_to_workers_in_shares_that_follow_their_threads():
+    """Few come home in their order, one from each worker after the other; of many neighbours stay together."""
+    assert _places({"a": 1, "b": 1}, 4) == ["a", "b", "a", "b"]
     assert _places({"a": 3, "b": 1}, 4) == ["a", "a", "a", "b"]
     assert _places({"a": 1, "b": 1, "c": 1}, 2) == ["a", "b"]
+    assert _places({"a": 1, "b": 1}, 2 * LAST) == ["a"] * LAST + ["b"] * LAST
+    assert _places({"a": 3, "b": 1}, 2 * LAST).count("a") == 3 * LAST // 2
+
+
+@pytest.mark.parametrize(("said", "calls"), [("65536", 2), ("1000", 0), (None, 0)])
+def test_workers_keep_memory_unless_somebody_has_said_how_much(monkeypatch, said, calls):
+    told = []
+    monkeypatch.setattr(dask.ctypes, "CDLL", lambda name: SimpleNamespace(mallopt=lambda *given: told.append(given)))
+    monkeypatch.delenv(dask.TRIM, raising=False)
+    if said is not None:
+        monkeypatch.setenv(dask.TRIM, said)
+    dask.keep_memory.__wrapped__()
+    assert len(told) == calls
 
 
 def test_parcels_keep_values_and_alignment(tmp_path):
@@ -165,7 +180,7 @@ import sys, numpy as np
 from distributed import Client
 from topiarist.models import em, plsa
 from topiarist.models.engine.cuda import CudaEngine
-from topiarist.scale import BlockStore, DaskExecutor, InProcess
+from topiarist.scale import BlockStore, DaskExecutor, InProcess, dask
 from topiarist.scale.threads import Threads
 
 store = BlockStore.write(sys.argv[1], np.random.default_rng(0).poisson(0.7, (6, 5)), block_size=3)

@@ -13,7 +13,9 @@ a few times; a cluster without workers is waited for, and then given up.
 
 from __future__ import annotations
 
+import ctypes
 import operator
+import os
 import threading
 import time
 import uuid
@@ -22,8 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial, reduce
-from itertools import groupby
+from functools import cache, partial, reduce
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,9 +37,11 @@ from topiarist.store.array_files import RowFile, Scratch, handles, opened
 from topiarist.store.sealed_folder import new_file
 
 LARGE = 1 << 16  # bytes: smaller parts travel with the task
-LAST = 4  # sums at most that are left to the driver
+LAST = 8  # sums at most that are left to the driver
 SECONDS_BETWEEN_LOOKS = 1.0  # at whether there still is a cluster
 MERGED_AT_ONCE = 4
+TRIM, DASK_TRIM = "MALLOC_TRIM_THRESHOLD_", "65536"  # what Dask tells its workers, unless its settings say otherwise
+KEPT = {-3: 1 << 25, -1: 1 << 28}  # of mallopt: bytes from which on memory is the system's own; that are kept at most
 AHEAD = 2  # tasks for each thread that are on their way while results are awaited
 
 Result = TypeVar("Result")
@@ -108,12 +111,15 @@ class DaskExecutor:
         starts = range(0, len(work), size)
         places = _places(workers, len(starts))
         with self.cluster.tasks() as submit:
-            level: list[Any] = []
             homes = _homes(folder, len(starts))
-            for place, mine in groupby(zip(starts, homes, places, strict=True), key=lambda run: run[2]):
-                runs = [(slice(start, start + size), home) for start, home, _ in mine]
-                calls = [(parcel, work[run], rows[run], _path(home)) for run, home in runs]
-                level += submit(sweep, calls, workers=[place], allow_other_workers=True)
+            runs = [slice(start, start + size) for start in starts]
+            calls = [(parcel, work[run], rows[run], _path(home)) for run, home in zip(runs, homes, strict=True)]
+            level: list[Any] = [None] * len(calls)
+            for place in dict.fromkeys(places):
+                own = [number for number, other in enumerate(places) if other == place]
+                sent = submit(sweep, [calls[number] for number in own], workers=[place], allow_other_workers=True)
+                for number, future in zip(own, sent, strict=True):
+                    level[number] = future
             while len(level) > LAST:
                 pairs = [level[place : place + 2] for place in range(0, len(level), 2)]  # the last one may be alone
                 homes = _homes(folder, len(pairs))
@@ -131,9 +137,13 @@ class DaskExecutor:
 def _places(workers: dict[str, int], number: int) -> list[str]:
     """A worker for each of ``number`` neighbouring tasks, in shares that follow their threads.
 
-    A preference only. Pass after pass it is the same, so that what a machine has read it still has in its cache.
+    Of few tasks neighbours go to different workers: sums are added in the order of tasks, each as soon as it is there,
+    and so they come in that order. Of more, neighbours go to one worker, which adds them. A preference only. Pass after
+    pass it is the same, so that what a machine has read it still has in its cache.
     """
     slots = [address for address, threads in workers.items() for _ in range(threads)]
+    if number <= LAST:
+        return [slots[place % len(slots)] for place in range(number)]
     return [slots[place * len(slots) // number] for place in range(number)]
 
 
@@ -151,6 +161,7 @@ def sweep(parcel: Parcel, work: Sequence[tuple[Any, Any]], rows: Sequence[RowFil
 
     With a ``home``, a file that the driver reads, the sum is there and its parcel comes back.
     """
+    keep_memory()
     function = unpack(parcel)
 
     def one(block: Any, own: Any, new: RowFile) -> Any:
@@ -160,6 +171,19 @@ def sweep(parcel: Parcel, work: Sequence[tuple[Any, Any]], rows: Sequence[RowFil
         return stats
 
     return _brought(tree_sum(one(block, own, new) for (block, own), new in zip(work, rows, strict=True)), home)
+
+
+@cache
+def keep_memory() -> None:
+    """Let this process keep some memory that it has let go, as most programs do.
+
+    Dask starts workers that give all of it back at once, and take it anew, empty, in every block: nearly half of a
+    pass. Where somebody has said how much is kept, that stays; so it does where this is no GNU system.
+    """
+    if os.environ.get(TRIM) == DASK_TRIM:
+        with suppress(OSError, AttributeError):
+            for option, size in KEPT.items():
+                ctypes.CDLL(None).mallopt(option, size)
 
 
 def add(home: str | None, *sums: Any) -> Any:

@@ -400,3 +400,20 @@ def test_letters_that_are_none_are_damage(tmp_path):
     with pytest.raises(DamagedError, match="letters that are none"), database._told():
         b"\xac".decode()
     database.close()
+
+
+def test_long_answers_come_a_few_rows_at_a_time_and_as_numbers(database, monkeypatch):
+    monkeypatch.setattr(module, "FETCHED", 3)
+    with database.transaction():
+        database.run_many(PUT, ((f"{number:02}", "ab"[number % 2]) for number in range(10)))
+    sql = "SELECT CAST(name AS INTEGER), value FROM settings WHERE name < 'a' ORDER BY name"
+    assert list(database.each(sql)) == database.all(sql)
+    found = database.coded(sql)
+    assert found.texts == ("a", "b")
+    assert found.rows.tolist() == list(range(10))
+    assert found.codes.tolist() == [0, 1] * 5
+    assert database.coded(f"{sql} LIMIT 0").rows.tolist() == []
+    with pytest.raises(DamagedError, match="a number in it is none"):
+        database.coded("SELECT 'x', 'y'")
+    with pytest.raises(DamagedError, match="a number in it is none"):
+        database.coded("SELECT NULL, 'y'")

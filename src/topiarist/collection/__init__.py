@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from topiarist.collection.describe.figures import NO_WORDS as NO_WORDS
     from topiarist.collection.describe.figures import OF_DOCUMENTS as OF_DOCUMENTS
     from topiarist.collection.describe.figures import OF_FORM as OF_FORM
+    from topiarist.collection.describe.figures import RANKED as RANKED
     from topiarist.collection.describe.figures import ROOT_NAME as ROOT_NAME
     from topiarist.collection.describe.figures import Figures as Figures
     from topiarist.collection.describe.flat_topics import Topics as Topics
@@ -318,7 +319,7 @@ _OFFERS = {  # of each module; behind an equals sign what a name is called insid
     "describe.closeup": "Look WholeLook look_at=look look_at_whole topic_words",
     "describe.columns": "documents_known field_said known_columns",
     "describe.export": "MARKS TREE_FORMATS exported_columns exported_table further_facts save_tree_model tree_text",
-    "describe.figures": "Figures LEAST NO_WORDS OF_DOCUMENTS OF_FORM ROOT_NAME",
+    "describe.figures": "Figures LEAST NO_WORDS OF_DOCUMENTS OF_FORM RANKED ROOT_NAME",
     "describe.flat_topics": "Topics find_topics",
     "describe.merges": "Merges",
     "describe.problem_list": "PROBLEMS write_problem_list",

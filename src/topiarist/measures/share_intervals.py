@@ -184,26 +184,32 @@ def false_discoveries(chances: Floats, rate: float = FALSE_ONES) -> Bools:
 
 
 def _adjusted(shares: Csr, groups: Ints, documents: Ints, usual: Floats) -> Csr:
-    """Posteriors of documents with the shares of classes in their own group instead of those of the collection."""
+    """Posteriors of documents with the shares of classes in their own group instead of those of the collection.
+
+    A document of one class is of that class in any group: only the others are gone over again.
+    """
     n_groups, n_classes = len(documents), shares.shape[1]
-    rows = np.repeat(np.arange(shares.shape[0]), np.diff(shares.indptr))
-    cells = groups[rows] * n_classes + shares.indices
-    usual = np.maximum(usual, 1e-12)
-    likelihood = shares.data / usual[shares.indices]
-    total = np.bincount(rows, shares.data, minlength=shares.shape[0])
+    usual, posterior = np.maximum(usual, 1e-12), shares.data.copy()
+    several = np.diff(shares.indptr) > 1
+    open_entries = np.repeat(several, np.diff(shares.indptr))
+    rows = np.repeat(np.arange(int(several.sum())), np.diff(shares.indptr)[several])
+    cells = np.repeat(groups * n_classes, np.diff(shares.indptr)) + shares.indices
+    size = n_groups * n_classes
+    fixed = np.bincount(cells[~open_entries], posterior[~open_entries], minlength=size)
+    cells, data = cells[open_entries], posterior[open_entries]
+    likelihood, total = data / usual[shares.indices[open_entries]], np.bincount(rows, data)
     prior = np.tile(usual, (n_groups, 1))
     weight = (documents + GUARD)[:, None]
-    posterior = shares.data
     for _ in range(ROUNDS):
         joint = likelihood * prior.ravel()[cells]
-        whole = np.bincount(rows, joint, minlength=shares.shape[0])
-        posterior = joint * (total / np.maximum(whole, 1e-300))[rows]
-        sums = np.bincount(cells, posterior, minlength=n_groups * n_classes).reshape(n_groups, n_classes)
+        data = joint * (total / np.maximum(np.bincount(rows, joint), 1e-300))[rows]
+        sums = (fixed + np.bincount(cells, data, minlength=size)).reshape(n_groups, n_classes)
         new = (sums + GUARD * usual) / weight
         done = bool((np.abs(new - prior) <= CLOSE * (prior + 1 / weight)).all())
         prior = new
         if done:
             break
+    posterior[open_entries] = data
     return csr_array((posterior, shares.indices, shares.indptr), shape=shares.shape)
 
 

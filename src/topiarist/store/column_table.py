@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from topiarist.store.database import Database
+from topiarist.store.database import Coded, Database
 from topiarist.store.document_table import marks, pieces
 from topiarist.text.date_orders import DateOrders
 from topiarist.text.dates import AUTO, read_date
@@ -195,10 +195,10 @@ class ColumnTable:
         sql = "SELECT name FROM fields WHERE EXISTS (SELECT 1 FROM cells WHERE field = number AND place > 0)"
         return frozenset(name for (name,) in self.database.all(sql))
 
-    def cells(self, name: str) -> list[tuple[int, str]]:
-        """Every value of a column with the row of its document, as it was given."""
+    def coded(self, name: str) -> Coded:
+        """Every value of a column with the row of its document, as it was given, as numbers."""
         sql = "SELECT row, text FROM cells JOIN fields ON number = field WHERE name = ? ORDER BY row, place"
-        return self.database.all(sql, (name,))
+        return self.database.coded(sql, (name,))
 
     def values(self, name: str) -> list[str]:
         """Categories of a column, as documents have them."""

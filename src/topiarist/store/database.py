@@ -19,8 +19,11 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+
+from topiarist.arrays import Array
 from topiarist.errors import DamagedError, InputError, LackError, ResourceError, TopiaristError, lack
 from topiarist.store.schema import TABLES, strange
 from topiarist.store.sealed_folder import refuse_links
@@ -34,6 +37,7 @@ PATIENCE = 5.0  # seconds that a statement waits for another one's commit
 _CACHE, _OF_READER = -16_000, -4_000  # KiB, as SQLite counts them; every thread of a server reads for itself
 _KEPT = 64  # answers that a thread keeps until the next change
 _CHECK = "topiarist check"
+FETCHED = 4_096  # rows of a long answer that are in memory at a time
 # what SQLite says of a statement, or of a query in the language of FTS5, and not of the file
 _OURS = re.compile(
     r"near |fts5:|unterminated|unknown special query|user-defined function|no such function|cannot |.*syntax"
@@ -66,6 +70,14 @@ _LIMITS = {  # what we never need and somebody who forges a file may want
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
+
+
+class Coded(NamedTuple):
+    """Rows and texts, of which few are different: each row with the number of its text."""
+
+    rows: Array
+    codes: Array
+    texts: tuple[str, ...]  # in the order in which they came
 
 
 class Database:
@@ -149,6 +161,25 @@ class Database:
         with self._told(), self._asking() as connection:
             return connection.execute(sql, parameters).fetchall()
 
+    def each(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:
+        """Every row of an answer, some of them in memory at a time. Nothing else is asked before the last has come."""
+        with self._told(), self._asking() as connection:
+            answer = connection.execute(sql, parameters)
+            while rows := answer.fetchmany(FETCHED):
+                yield from rows
+
+    def coded(self, sql: str, parameters: Sequence[Any] = ()) -> Coded:
+        """An answer of many rows and few different texts, a row and a text each, as numbers."""
+        known: dict[str, int] = {}
+        rows = ((row, known.setdefault(str(text), len(known))) for row, text in self.each(sql, parameters))
+        try:
+            found = np.fromiter(rows, [("row", np.int64), ("code", np.int32)])
+        except (TypeError, ValueError, OverflowError) as error:  # a forged or damaged table may hold anything
+            raise DamagedError(
+                f"{self.shown} is damaged: a number in it is none", hint=f"{_CHECK} {self.shown}"
+            ) from error
+        return Coded(found["row"], found["code"], tuple(known))
+
     def one(self, sql: str, parameters: Sequence[Any] = ()) -> Row | None:
         """The first row of an answer, or None."""
         with self._told(), self._asking() as connection:
@@ -161,8 +192,11 @@ class Database:
         if found is None or found[0] is None:
             return None
         if not isinstance(found[0], int):
-            raise DamagedError(f"{self.shown} is damaged: a number in it is none", hint=f"{_CHECK} {self.shown}")
+            raise self._no_number()
         return found[0]
+
+    def _no_number(self) -> DamagedError:
+        return DamagedError(f"{self.shown} is damaged: a number in it is none", hint=f"{_CHECK} {self.shown}")
 
     @contextmanager
     def _asking(self) -> Iterator[sqlite3.Connection]:

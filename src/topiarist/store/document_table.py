@@ -14,10 +14,11 @@ from itertools import groupby, islice
 from operator import itemgetter
 from typing import TypeVar
 
+from topiarist.arrays import Array
 from topiarist.errors import InputError, UsageError
 from topiarist.store import facts
 from topiarist.store.copy_table import forget_copies
-from topiarist.store.database import Database
+from topiarist.store.database import Coded, Database
 from topiarist.text.dates import AUTO
 from topiarist.text.documents import Document
 from topiarist.text.fields import ALL
@@ -187,8 +188,14 @@ class Documents:
         return [date for (date,) in self.database.all("SELECT date FROM documents ORDER BY row")]
 
     def sources(self) -> list[str]:
-        """The file that each document came from, in the order of the rows; empty where there is none."""
-        return [source for (source,) in self.database.all("SELECT source FROM documents ORDER BY row")]
+        """The files that documents came from, each once; empty for those that came from none."""
+        return [source for (source,) in self.database.all("SELECT DISTINCT source FROM documents")]
+
+    def coded(self, column: str) -> Coded:
+        """The date or the source of every document, in the order of the rows, as numbers."""
+        if column not in ("date", "source"):
+            raise ValueError(column)
+        return self.database.coded(f"SELECT row, {column} FROM documents ORDER BY row")  # noqa: S608
 
     def span(self) -> tuple[str, str]:
         """The first and the last date; empty if no document has one."""
@@ -219,10 +226,10 @@ class Documents:
             new = ((row, place, storable(label)) for place, label in enumerate(labels))
             self.database.run_many("INSERT INTO labels VALUES (?, ?, ?)", new)
 
-    def ordered_rows(self, sort: str) -> list[int]:
+    def ordered_rows(self, sort: str) -> Array:
         """The rows of all documents, the newest first, or by name."""
         order = {"newest": "date DESC, row", "name": "title COLLATE NOCASE, id, row"}[sort]
-        return [row for (row,) in self.database.all(f"SELECT row FROM documents ORDER BY {order}")]  # noqa: S608
+        return self.database.coded(f"SELECT row, '' FROM documents ORDER BY {order}").rows  # noqa: S608
 
     def leads(self, rows: Iterable[int], letters: int = LEAD, repeated: Collection[str] = ()) -> dict[int, str]:
         """The beginnings of some texts, in one line each, cut between words; without lines that many share."""
@@ -243,6 +250,10 @@ class Documents:
         every, one = "SELECT DISTINCT row FROM labels", "SELECT DISTINCT row FROM labels WHERE label = ?"
         found = self.database.all(every) if label is None else self.database.all(one, (label,))
         return [row for (row,) in found]
+
+    def coded_labels(self) -> Coded:
+        """Every label of every document once, as numbers."""
+        return self.database.coded("SELECT DISTINCT row, label FROM labels")
 
     def all_labels(self) -> list[tuple[int, str]]:
         """Every label of every document once."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from topiarist.arrays import Array
 from topiarist.errors import UsageError
-from topiarist.store.database import Database
+from topiarist.store.database import Coded, Database
 from topiarist.store.document_table import Documents, marks, pieces
 from topiarist.text.readers.making import storable
 
@@ -52,9 +52,9 @@ class Marks:
         sql = "SELECT tag, count(*) FROM tags GROUP BY tag ORDER BY tag"
         return self.database.kept("tags", lambda: dict(self.database.all(sql)))
 
-    def all_tags(self) -> list[tuple[int, str]]:
-        """Every tag of every document."""
-        return self.database.all("SELECT row, tag FROM tags")
+    def coded_tags(self) -> Coded:
+        """Every tag of every document, as numbers."""
+        return self.database.coded("SELECT row, tag FROM tags")
 
     def tags_of(self, rows: Iterable[int]) -> list[tuple[str, ...]]:
         """The tags of documents, in the order of the rows."""

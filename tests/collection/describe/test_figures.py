@@ -1,8 +1,12 @@
-"""Which documents are read to see how words are written."""
+"""Figures of a collection: spelling, lists of documents and numbers of words, where there are very many too."""
 
 from types import SimpleNamespace
 
-from topiarist.collection.describe.figures import AT_ONCE, SPELT, Figures
+import numpy as np
+import pytest
+
+from topiarist.collection.describe import figures
+from topiarist.collection.describe.figures import AT_ONCE, RUN, SPELT, Figures, spread_runs
 
 
 class Many:
@@ -29,3 +33,45 @@ def test_of_many_topics_the_last_are_read_too_and_few_texts_are_held_at_once():
     read = {row // 3 for rows in collection.asked for row in rows}
     assert read == set(range(SPELT - 1))
     assert max(map(len, collection.asked)) == AT_ONCE
+
+
+@pytest.mark.parametrize(("number", "wanted"), [(10, 3), (1_000, 100), (1_000, 1_000), (5_000, 4_999), (600, 513)])
+def test_runs_that_lie_evenly(number, wanted):
+    places = spread_runs(number, wanted)
+    assert len(places) <= wanted
+    assert len(places) >= min(wanted, number) - RUN
+    assert (np.diff(places) > 0).all()
+    assert 0 <= places[0] <= places[-1] < number
+
+
+def test_of_very_many_documents_some_are_ordered_by_words_and_the_others_follow(collection, monkeypatch):
+    whole = Figures(collection)
+    node = max(whole.children(whole.tree.root), key=lambda child: whole.sizes[child])
+    every = {show: whole.listed(node, "typical", show) for show in ("all", "here")}
+    monkeypatch.setattr(figures, "RANKED", 20)
+    monkeypatch.setattr(figures, "RUN", 4)
+    some, shares = Figures(collection), whole.shares_under(node)
+    for show, rows in every.items():
+        found = some.listed(node, "typical", show)
+        assert sorted(found.tolist()) == sorted(rows.tolist())  # nobody is lost, nobody comes twice
+        assert shares[found[:20]].round(4).min() >= np.sort(shares[rows].round(4))[-20]
+        rest = np.rint(shares[found[20:]] * 10_000)
+        assert (np.diff(rest) <= 0).all()
+        assert some.n_listed(node, show) == len(rows)
+
+
+def test_documents_with_a_word_are_counted_alike_by_rows_and_by_postings(collection, monkeypatch):
+    whole = Figures(collection)
+    columns = [*range(0, len(whole.columns), 7)]
+    nodes = [node for node in range(len(whole.tree)) if node != whole.tree.root]
+    here = {node: whole.document_counts(node, columns) for node in nodes}
+    assert any(any(counts) for counts in here.values())
+    monkeypatch.setattr(figures, "RANKED", 0)
+    asked = []
+    monkeypatch.setattr(
+        Figures, "_by_postings", lambda self, *given, own=Figures._by_postings: asked.append(1) or own(self, *given)
+    )
+    assert {node: Figures(collection).document_counts(node, columns) for node in nodes} == here
+    assert len(asked) == len(nodes)
+    counts = collection.counts[whole.mostly_under(nodes[0])]
+    assert here[nodes[0]] == [int((counts[:, [column]] > 0).sum()) for column in columns]

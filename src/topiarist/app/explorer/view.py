@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from topiarist.app.explorer.memory import Memory
+from topiarist.app.explorer.memory import LARGEST, Memory
 from topiarist.app.explorer.reviews import OpenReviews
 from topiarist.app.languages.catalogues import language, worded
 from topiarist.collection import (
@@ -33,6 +33,7 @@ from topiarist.measures.placed_documents import CERTAIN
 
 T = TypeVar("T")
 WARMED = 8  # headings whose lists are made before anybody asks
+OF_DOCUMENT = 24  # bytes for each document that numbers may take beyond those of small collections
 _OF_PARTS = ("counting", "counts", "shares", "model", "tree_model", "description", "index", "categories")
 
 
@@ -46,7 +47,8 @@ class View(Figures):
         self.beside: tuple[tuple[str, Callable[[], View]], ...] = ()  # other collections to compare with, by name
         self.reviews = OpenReviews(collection)
         self.remembered = Memory()  # while this state lasts
-        self.numbers = Memory()  # what names do not touch: taken over by the next state if the tree keeps its form
+        room = LARGEST + OF_DOCUMENT * len(collection)
+        self.numbers = Memory(largest=room)  # what names do not touch: the next state's too, if the tree keeps its form
         self._names: dict[str, tuple[str, ...]] = {}  # by language
 
     @property

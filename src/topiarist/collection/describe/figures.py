@@ -35,6 +35,7 @@ FEWEST_COMPARED, STANDS_OUT = 8, 2.0  # topics, and deviations above their mean 
 AT_HOME = 0.005  # of a word's occurrences, for it to be at home in a topic
 TYPICAL, SPELT = 3, 1_000  # documents of a topic, and of all, that are read to see how words are written
 AT_ONCE = 100  # of them, in memory
+RANKED, RUN = 1 << 15, 512  # documents of a topic whose words are looked at to order them, and that lie side by side
 OF_DOCUMENTS = ("lengths", "columns", "general", "node_weight", "usual")  # hold as long as the parts are the same
 OF_FORM = (
     "sizes",
@@ -46,6 +47,15 @@ OF_FORM = (
     "has_dendrogram",
     "spelling",
 )  # and the form of the tree
+
+
+def spread_runs(number: int, wanted: int, run: int = RUN) -> Array:
+    """The places of so many of a number of things, in runs of neighbours that lie evenly."""
+    n_runs = -(-wanted // run)
+    starts = np.linspace(0, max(number - run, 0), n_runs).astype(np.int64)
+    places = np.unique((starts[:, None] + np.arange(run)).ravel())
+    found: Array = places[places < number][:wanted]
+    return found
 
 
 class Figures:
@@ -186,11 +196,11 @@ class Figures:
 
         def made() -> Array:
             if sort == "longest":
-                order = np.lexsort((np.arange(self.n_docs), -self.lengths))
+                order = np.argsort(-self.lengths, kind="stable")
             else:
-                order = np.array(self.collection.documents.ordered_rows(sort), np.int64)
-            ranks = np.empty(self.n_docs, np.int64)
-            ranks[order] = np.arange(self.n_docs)
+                order = self.collection.documents.ordered_rows(sort)
+            ranks = np.empty(self.n_docs, np.int32)
+            ranks[order] = np.arange(self.n_docs, dtype=np.int32)
             return ranks
 
         return self.kept(("rank", sort), made)
@@ -206,12 +216,38 @@ class Figures:
                 rows = np.flatnonzero(self.hard & under[self.homes])
             else:
                 rows = np.flatnonzero(shares >= (CERTAIN if show == "here" else LEAST))
+            rows = rows.astype(np.int32)  # half of the memory that they are kept in
             if sort == "typical":
-                rows = rows[np.lexsort((rows, -self._speaking(node, rows), -shares[rows].round(4)))]
-                return rows[self._in_turn(node, rows)]
+                return self._typical_first(node, rows, shares[rows])
             return rows[np.argsort(self.rank(sort)[rows], kind="stable")]
 
         return self.kept(("listed", node, sort, show), made)
+
+    def n_listed(self, node: int, show: str) -> int:
+        """How many documents of a node a list has, of all or of those that are mostly here."""
+        least = CERTAIN if show == "here" else LEAST
+        return self.kept(("number", node, show), lambda: int((self.shares_under(node) >= least).sum()))
+
+    def _typical_first(self, node: int, rows: Array, shares: Array) -> Array:
+        """Documents of a node by their shares, and of equal shares by their words, its children in turn.
+
+        Of very many, the words of ``RANKED`` are looked at, in runs that lie evenly among those with the largest
+        shares: these come first, in that order, and all others follow by their shares.
+        """
+        rest = rows[:0]
+        if len(rows) > RANKED:
+            steps = np.rint(shares * 10_000).astype(np.int16)
+            order = np.argsort(-steps, kind="stable")
+            least = steps[order[RANKED - 1]]
+            above = int(np.count_nonzero(steps > least))
+            equal = order[above : above + int(np.count_nonzero(steps == least))]
+            first = np.zeros(len(rows), bool)
+            first[order[:above]] = True
+            first[equal[spread_runs(len(equal), RANKED - above)]] = True
+            rest = rows[order[~first[order]]]
+            rows, shares = rows[first], shares[first]
+        rows = rows[np.lexsort((rows, -self._speaking(node, rows), -shares.round(4)))]
+        return np.concatenate([rows[self._in_turn(node, rows)], rest])
 
     def _in_turn(self, node: int, rows: Array) -> Array:
         """An order of ranked documents in which the children of a node take turns: what is typical of a heading is not
@@ -399,18 +435,34 @@ class Figures:
         words = self.collection.counting.vocabulary.words
         return [(words[column], float(shares[column])) for column in columns.tolist()]
 
-    def document_counts(self, node: int) -> Array:
-        """In how many documents that lie mostly under a topic each word of the vocabulary occurs."""
+    def document_counts(self, node: int, columns: Sequence[int]) -> list[int]:
+        """In how many documents that lie mostly under a topic some words of the vocabulary occur, by their columns."""
+        if node == self.tree.root:
+            return [int(self.collection.counting.vocabulary.document_frequency[column]) for column in columns]
+        n_under = int(np.count_nonzero(self.mostly_under(node)))
+        if n_under > RANKED and not (self.shape.united or self.shape.ignored):  # the index has the words as they came
+            return self.kept(("documents", node, tuple(columns)), lambda: self._by_postings(node, columns))
 
         def made() -> Array:
             counts = self.collection.counts
-            if node == self.tree.root:
-                return np.asarray(self.collection.counting.vocabulary.document_frequency)
-            rows = np.flatnonzero(self.mostly_under(node))
-            found: Array = np.bincount(counts[rows].indices, minlength=counts.shape[1])
+            found: Array = np.bincount(counts[self.mostly_under(node)].indices, minlength=counts.shape[1])
             return found
 
-        return self.kept(("documents", node), made)
+        every = self.kept(("documents", node), made)
+        return [int(every[column]) for column in columns]
+
+    def _by_postings(self, node: int, columns: Sequence[int]) -> list[int]:
+        """The same by the lists of those who have a word, where a topic has very many documents."""
+        under, found, start = self.mostly_under(node), np.zeros(len(columns), np.int64), 0
+        for segment in self.collection.index.segments:
+            here = under[start : start + len(segment)]
+            places, known = segment.places(np.asarray(columns, np.int64))
+            ends = segment.postings.ends
+            found[known] += [
+                int(np.count_nonzero(here[segment.postings.docs[ends[place] : ends[place + 1]]])) for place in places
+            ]
+            start += len(segment)
+        return found.tolist()
 
     def word_homes(self, word: str, n: int) -> list[tuple[int, float]]:
         """The nodes that explain most of a word's occurrences, with how much; the root for a general word."""

@@ -27,7 +27,7 @@ class Labelled:
     @property
     def n_documents(self) -> int:
         """How many documents have a label."""
-        return len(np.unique(self.rows))
+        return int(np.count_nonzero(np.bincount(self.rows)))
 
     @property
     def n_several(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from topiarist.collection.spread.over_time import path_text, shares_in
 from topiarist.errors import UsageError
 from topiarist.measures.placed_documents import CERTAIN
 from topiarist.measures.share_intervals import RatioTable, ShareTable, beside, joined, pooled, ratios
+from topiarist.store.database import Coded
 from topiarist.text.fields import DATE, NUMBER, TEXT, Field
 from topiarist.text.query import Filter, field_key
 from topiarist.text.spelling import likeliest
@@ -175,7 +176,7 @@ def groupings(figures: Figures) -> dict[str, str]:
     for name, number in ((LABEL, len(collection.documents.label_counts())), (TAG, len(collection.marks.tags()))):
         if number:
             found.setdefault(name, f"{number:,} different")
-    kinds = figures.kept(("kinds of files",), lambda: len(set(_types(figures))))
+    kinds = figures.kept(("kinds of files",), lambda: len({*map(_suffix, collection.documents.sources())}))
     if kinds > 1:
         found.setdefault(TYPE, f"{kinds:,} different")
     return found
@@ -271,7 +272,7 @@ def _tables(
         return joined([pair.group(1) for pair in pairs]), joined([pair.group(0) for pair in pairs])
     place = {code: number for number, code in enumerate(chosen)}
     groups = np.full(figures.n_docs, -1, np.int64)
-    groups[known.rows] = [place.get(code, len(chosen)) for code in known.codes.tolist()]
+    groups[known.rows] = np.array([place.get(code, len(chosen)) for code in range(len(known.names))])[known.codes]
     rest = len(chosen) < len(known.names)
     every = shares_in(figures, groups, len(chosen) + rest, nodes)
     return every.first(len(chosen)), joined([pooled(beside(every, group)) for group in range(len(chosen))])
@@ -287,7 +288,7 @@ def _one_group(figures: Figures, known: Labelled, code: int, nodes: Sequence[int
 def _mostly(figures: Figures, known: Labelled, chosen: Sequence[int], nodes: Sequence[int]) -> Ints:
     """How many documents of each group are mostly of each topic, as a search under the topic finds them."""
     place = {code: number for number, code in enumerate(chosen)}
-    own = np.array([place.get(code, -1) for code in known.codes.tolist()], np.int64)
+    own = np.array([place.get(code, -1) for code in range(len(known.names))], np.int64)[known.codes]
     rows, groups = known.rows[own >= 0], own[own >= 0]
     where = csr_array((np.ones(len(rows), np.int64), (groups, rows)), shape=(len(chosen), figures.n_docs))
     paths, found = csr_array(figures.mask[:, list(nodes)].astype(np.float32)), np.zeros((len(chosen), len(nodes)), int)
@@ -305,15 +306,15 @@ def _grouped(figures: Figures, column: str) -> tuple[str, str, Labelled]:
         if wanted.casefold() in (field.name.casefold(), field.key, field_key(field)):
             if not _is_grouping(field):
                 raise UsageError(f"{field.name} is {_odd(field)}", hint=_instead(field))
-            cells = collection.columns.cells(field.name)
-            return field.name, field_key(field), _labelled(cells, figures.n_docs)
+            return field.name, field_key(field), _labelled(collection.columns.coded(field.name), figures.n_docs)
     name = wanted.casefold().removesuffix("s") if wanted.casefold() not in GIVEN else wanted.casefold()
     if name == LABEL:
-        return LABEL, LABEL, _labelled(collection.documents.all_labels(), figures.n_docs)
+        return LABEL, LABEL, _labelled(collection.documents.coded_labels(), figures.n_docs)
     if name == TAG:
-        return TAG, TAG, _labelled(collection.marks.all_tags(), figures.n_docs)
+        return TAG, TAG, _labelled(collection.marks.coded_tags(), figures.n_docs)
     if name == TYPE:
-        return TYPE, TYPE, _labelled(enumerate(_types(figures)), figures.n_docs)
+        found = collection.documents.coded("source")
+        return TYPE, TYPE, _labelled(found._replace(texts=tuple(map(_suffix, found.texts))), figures.n_docs)
     there = list(groupings(figures))
     near = likeliest(wanted, there)
     raise UsageError(
@@ -322,23 +323,23 @@ def _grouped(figures: Figures, column: str) -> tuple[str, str, Labelled]:
     )
 
 
-def _labelled(values: Iterable[tuple[int, str]], n_docs: int) -> Labelled:
-    """Values of documents as numbers; those that differ in case alone are one."""
-    pairs = [(row, text.strip()) for row, text in values if row < n_docs and text.strip()]
-    shown: dict[str, str] = {}
-    for _, text in pairs:
-        shown.setdefault(text.casefold(), text)
-    code = {key: number for number, key in enumerate(shown)}
-    own = sorted({(row, code[text.casefold()]) for row, text in pairs})
-    rows, codes = (np.array([pair[side] for pair in own], np.int64) for side in (0, 1))
+def _labelled(values: Coded, n_docs: int) -> Labelled:
+    """Values of documents as numbers; those that differ in case alone are one, and such as say nothing are none."""
+    there = values.rows < n_docs
+    rows, codes = values.rows[there], values.codes[there]
+    used = np.zeros(len(values.texts), bool)
+    used[codes] = True
+    shown, group = dict[str, str](), np.full(len(values.texts), -1, np.int64)
+    number = dict[str, int]()
+    for code, text in enumerate(values.texts):
+        if used[code] and (told := text.strip()):
+            shown.setdefault(told.casefold(), told)
+            group[code] = number.setdefault(told.casefold(), len(number))
+    codes = group[codes]
+    pairs = rows[codes >= 0] * max(len(shown), 1) + codes[codes >= 0]
+    pairs = pairs if bool((np.diff(pairs) > 0).all()) else np.unique(pairs)
+    rows, codes = np.divmod(pairs, max(len(shown), 1))
     return Labelled(rows, codes, tuple(shown.values()), np.bincount(codes, minlength=len(shown)))
-
-
-def _types(figures: Figures) -> list[str]:
-    """The type of the file of each document, by the end of its name; empty where it has none."""
-    sources = figures.collection.documents.sources()[: figures.n_docs]
-    known = {source: _suffix(source) for source in set(sources)}
-    return [known[source] for source in sources]
 
 
 def _suffix(source: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,7 +50,7 @@ class Periods:
         """What the periods are called: 2014, 2014-03, or the first day."""
         return tuple(day[: _LETTERS[self.unit]] for day in self.first)
 
-    @property
+    @cached_property
     def documents(self) -> Ints:
         """How many documents each period has."""
         return np.bincount(self.of[self.of >= 0], minlength=len(self)).astype(np.int64)
@@ -80,19 +81,24 @@ def periods(collection: Collection, by: str = AUTO) -> Periods:
     """The periods of a collection; ``by`` is one of the units, or chosen by span, number and precision of the dates."""
     if by not in (AUTO, *UNITS):
         raise UsageError(f"expected one of {', '.join(UNITS)}, got {by!r}", hint=f"by {MONTH}")
-    dates = collection.documents.dates()[: len(collection)]
-    undated, unread = sum(not date for date in dates), collection.dates.undated()[1]
-    return divided(dates, by, undated=undated, unread=min(unread, undated))
+    found = collection.documents.coded("date")
+    codes, unread = found.codes[: len(collection)], collection.dates.undated()[1]
+    undated = int(np.count_nonzero(np.array([not date for date in found.texts], bool)[codes]))
+    return divided(found.texts, by, codes=codes, undated=undated, unread=min(unread, undated))
 
 
-def divided(dates: Sequence[str], by: str = AUTO, *, undated: int = 0, unread: int = 0) -> Periods:
-    """Dates in ISO 8601, perhaps without day and month, or empty, in periods."""
+def divided(
+    dates: Sequence[str], by: str = AUTO, *, codes: Ints | None = None, undated: int = 0, unread: int = 0
+) -> Periods:
+    """Dates in ISO 8601, perhaps without day and month, or empty, in periods; ``codes``: the date of each document."""
     letters = np.array([len(date[:10]) for date in dates], np.int64)
     days = np.array([date[:10] or "1970" for date in dates], "datetime64[D]")
+    if codes is not None:
+        letters, days = letters[codes], days[codes]
     known = letters >= _LETTERS[YEAR]
     near = known & _near(days, known)
     if not near.any():
-        return Periods(by if by in UNITS else YEAR, (), (), np.full(len(dates), -1), undated, unread)
+        return Periods(by if by in UNITS else YEAR, (), (), np.full(len(days), -1), undated, unread)
     unit = _chosen(days[near], letters[near]) if by == AUTO else by
     fine = near & (letters >= _LETTERS[unit])
     if not fine.any():

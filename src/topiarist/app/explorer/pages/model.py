@@ -171,8 +171,8 @@ def load(view: View, ask: Ask) -> ModelPage:
         objective=_objective(view),
         warnings=_warnings(view),
         **_steadiness(view),
-        known=documents_known(database, collection.settings),
-        account=tuple(_told(one) for one in account_of(collection)),
+        known=view.remembered(("known",), lambda: documents_known(database, collection.settings)),
+        account=tuple(_told(one) for one in view.remembered(("account",), lambda: account_of(collection))),
         problems=tuple(Left(one.source, one.reason) for one in facts.problems(database, limit=listed)),
         n_problems=n_problems,
         all_problems=f"{addresses.MODEL}?problems=all#not-read"

@@ -25,7 +25,7 @@ from topiarist.app.explorer.values import (
 )
 from topiarist.app.explorer.view import View
 from topiarist.app.languages.catalogues import Counted, Share, all_worded, worded
-from topiarist.collection import LEAST, folded_rows, known_steadiness
+from topiarist.collection import LEAST, RANKED, folded_rows, known_steadiness
 from topiarist.measures.placed_documents import CERTAIN
 from topiarist.text.query import phrase
 
@@ -205,13 +205,15 @@ def _folded_away(number: int) -> str:
 def word_lines(view: View, node: int, pairs: list[tuple[str, float | None]]) -> tuple[OwnWord, ...]:
     """Words of a topic with their probabilities, as a page has them."""
     largest = max((share for _, share in pairs if share), default=1.0)
-    documents, topic = view.document_counts(node), None if node == view.tree.root else view.shape.topics[node]
+    topic = None if node == view.tree.root else view.shape.topics[node]
+    columns = [view.columns[word] for word, _ in pairs if word in view.columns]
+    documents = dict(zip(columns, view.document_counts(node, columns), strict=True))
     return tuple(
         OwnWord(
             word=word,
             probability=share or 0.0,
             bar=(share or 0.0) / largest,
-            documents=int(documents[view.columns[word]]) if word in view.columns else 0,
+            documents=documents[view.columns[word]] if word in view.columns else 0,
             search=addresses.search(phrase(word), topic=topic),
             address=addresses.word(word),
         )
@@ -280,12 +282,18 @@ def _heading(view: View, node: int, ask: Ask, total: int) -> str:
 
 
 def _how_counted(view: View, node: int) -> str:
-    some, most = len(view.listed(node, "typical", "all")), len(view.listed(node, "typical", "here"))
-    return worded(
+    some, most = view.n_listed(node, "all"), view.n_listed(node, "here")
+    said = worded(
         "A document counts under each topic with its share, and its shares add up to one: {documents} at least {least} "
         "here, {most} at least half, and all shares together make {size}.",
         documents=Counted(some, "document has", "documents have"),
         least=Share(LEAST),
         most=most,
         size=view.sizes[node],
+    )
+    if some <= RANKED:
+        return said
+    return said + worded(
+        " The most typical are looked for among {number} of those with the largest shares; the others follow by share.",
+        number=f"{RANKED:,}",
     )

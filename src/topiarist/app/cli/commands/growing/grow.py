@@ -48,7 +48,6 @@ EXIT_CODES = (
 )
 EPILOG = examples(
     "topiarist grow demo",
-    "topiarist grow ./mail --stop-words en --phrases",
     "topiarist grow headlines.csv --encoder",
     "topiarist grow 's3://bucket/parts/*.parquet' --cluster tcp://scheduler:8786",
     "topiarist grow tickets.csv --text-column description --topics 12 -o tickets.topiary",

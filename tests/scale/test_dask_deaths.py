@@ -281,6 +281,13 @@ def test_a_stream_that_nobody_listens_to_ends(client):
     until(lambda: not any(key.startswith("doubled-") for key in client.futures), "the end of what was given up")
 
 
+def test_a_stream_without_a_cluster_is_told():
+    with LocalCluster(processes=False, n_workers=1, **QUIET) as cluster, Client(cluster) as client:
+        gone = clusters.Cluster.of(client)
+    with pytest.raises(ResourceError, match="the client is closed"):
+        list(gone.stream(doubled, [1]))
+
+
 def test_what_fails_in_a_stream_is_said_here(client):
     with pytest.raises(ZeroDivisionError):
         list(clusters.Cluster.of(client, retries=0).stream(inverted, [2, 0]))

@@ -99,6 +99,24 @@ def read_languages(folder: Path) -> Languages | None:
     return Languages(tuple(bytes(arrays["codes"]).decode().split()), np.array(arrays["places"]))
 
 
+def read_rows(folder: Path, rows: slice) -> Csr:
+    """Some rows of what ``read_matrix`` reads, in memory; of the others nothing is looked at."""
+    arrays = map_tensors(folder / ARRAYS)
+    try:
+        data, indices, indptr = (arrays[name] for name in CSR)
+        n_rows, n_columns = arrays["shape"].tolist()
+        start, stop, _ = rows.indices(n_rows)
+        ends = np.array(indptr[start : stop + 1])
+        here = slice(int(ends[0]), int(ends[-1]))
+        found: Csr = csr_array(
+            (data[here].copy(), indices[here].copy(), ends - ends[0]), shape=(stop - start, n_columns)
+        )
+        found.check_format()
+        return found
+    except (KeyError, ValueError, TypeError, IndexError) as error:
+        raise DamagedError(f"{folder / ARRAYS} is damaged: {in_words(error)}", hint="topiarist check") from error
+
+
 def read_matrix(folder: Path) -> Csr:
     """Rows of counts or shares, mapped: what is not looked at takes no memory."""
     arrays = map_tensors(folder / ARRAYS)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import ctypes
 import operator
 import os
+import sys
 import threading
 import time
 import uuid
@@ -143,7 +144,9 @@ def _places(workers: dict[str, int], number: int) -> list[str]:
     """
     slots = [address for address, threads in workers.items() for _ in range(threads)]
     if number <= LAST:
-        return [slots[place % len(slots)] for place in range(number)]
+        turns = [(turn, address) for address, threads in workers.items() for turn in range(threads)]
+        in_turn = [address for _, address in sorted(turns, key=lambda one: one[0])]
+        return [in_turn[place % len(in_turn)] for place in range(number)]
     return [slots[place * len(slots) // number] for place in range(number)]
 
 
@@ -180,7 +183,7 @@ def keep_memory() -> None:
     Dask starts workers that give all of it back at once, and take it anew, empty, in every block: nearly half of a
     pass. Where somebody has said how much is kept, that stays; so it does where this is no GNU system.
     """
-    if os.environ.get(TRIM) == DASK_TRIM:
+    if sys.platform == "linux" and os.environ.get(TRIM) == DASK_TRIM:
         with suppress(OSError, AttributeError):
             for option, size in KEPT.items():
                 ctypes.CDLL(None).mallopt(option, size)
@@ -313,8 +316,9 @@ class Cluster:
 
         try:
             for item in items:
+                ahead = AHEAD * sum(self.workers().values())
                 waiting.append((item, self._sent(work, item)))
-                if len(waiting) > AHEAD * sum(self.workers().values()):
+                if len(waiting) > ahead:
                     yield next_answer()
             while waiting:
                 yield next_answer()
@@ -324,7 +328,11 @@ class Cluster:
 
     def _sent(self, work: Callable[[Any], Any], item: Any) -> Any:
         """The future of one task."""
-        return self.client.submit(work, item, key=f"{_name(work)}-{uuid.uuid4().hex}", retries=self.retries)
+        try:
+            return self.client.submit(work, item, key=f"{_name(work)}-{uuid.uuid4().hex}", retries=self.retries)
+        except Exception:
+            self.workers(wait=False)  # says so where there is no cluster any more
+            raise
 
     def reduce(
         self, task: Callable[..., Result], merge: Callable[..., Result], items: Sequence[Any], *arguments: Any

@@ -21,9 +21,6 @@ from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-
-from topiarist.arrays import Array
 from topiarist.errors import DamagedError, InputError, LackError, ResourceError, TopiaristError, lack
 from topiarist.store.schema import TABLES, strange
 from topiarist.store.sealed_folder import refuse_links
@@ -73,10 +70,10 @@ _LIMITS = {  # what we never need and somebody who forges a file may want
 
 
 class Coded(NamedTuple):
-    """Rows and texts, of which few are different: each row with the number of its text."""
+    """Rows and texts, of which few are different: each row with the number of its text, as arrays."""
 
-    rows: Array
-    codes: Array
+    rows: Any
+    codes: Any
     texts: tuple[str, ...]  # in the order in which they came
 
 
@@ -168,17 +165,24 @@ class Database:
             while rows := answer.fetchmany(FETCHED):
                 yield from rows
 
+    def numbers(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+        """An answer of one whole number a row, as an array."""
+        return self._array((number for (number,) in self.each(sql, parameters)), "i8")
+
     def coded(self, sql: str, parameters: Sequence[Any] = ()) -> Coded:
         """An answer of many rows and few different texts, a row and a text each, as numbers."""
         known: dict[str, int] = {}
         rows = ((row, known.setdefault(str(text), len(known))) for row, text in self.each(sql, parameters))
+        found = self._array(rows, "i8, i4")
+        return Coded(found["f0"], found["f1"], tuple(known))
+
+    def _array(self, rows: Iterator[Any], kind: str) -> Any:
+        import numpy as np  # whoever asks for help does not wait for it
+
         try:
-            found = np.fromiter(rows, [("row", np.int64), ("code", np.int32)])
+            return np.fromiter(rows, np.dtype(kind))
         except (TypeError, ValueError, OverflowError) as error:  # a forged or damaged table may hold anything
-            raise DamagedError(
-                f"{self.shown} is damaged: a number in it is none", hint=f"{_CHECK} {self.shown}"
-            ) from error
-        return Coded(found["row"], found["code"], tuple(known))
+            raise self._no_number() from error
 
     def one(self, sql: str, parameters: Sequence[Any] = ()) -> Row | None:
         """The first row of an answer, or None."""

@@ -12,9 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from topiarist.arrays import Array
 from topiarist.errors import InputError, UsageError
 from topiarist.store import facts
 from topiarist.store.copy_table import forget_copies
@@ -183,13 +182,13 @@ class Documents:
             return [found for (found,) in inside]
         return nearest(id, [(found, 1) for (found,) in self.database.all("SELECT id FROM documents")], limit)
 
-    def dates(self) -> list[str]:
-        """All dates in ISO 8601, in the order of the rows; empty where a document has none."""
-        return [date for (date,) in self.database.all("SELECT date FROM documents ORDER BY row")]
-
     def sources(self) -> list[str]:
         """The files that documents came from, each once; empty for those that came from none."""
         return [source for (source,) in self.database.all("SELECT DISTINCT source FROM documents")]
+
+    def undated_rows(self) -> list[int]:
+        """The rows of the documents without a date."""
+        return [row for (row,) in self.database.all("SELECT row FROM documents WHERE date = '' ORDER BY row")]
 
     def coded(self, column: str) -> Coded:
         """The date or the source of every document, in the order of the rows, as numbers."""
@@ -226,10 +225,10 @@ class Documents:
             new = ((row, place, storable(label)) for place, label in enumerate(labels))
             self.database.run_many("INSERT INTO labels VALUES (?, ?, ?)", new)
 
-    def ordered_rows(self, sort: str) -> Array:
+    def ordered_rows(self, sort: str) -> Any:
         """The rows of all documents, the newest first, or by name."""
         order = {"newest": "date DESC, row", "name": "title COLLATE NOCASE, id, row"}[sort]
-        return self.database.coded(f"SELECT row, '' FROM documents ORDER BY {order}").rows  # noqa: S608
+        return self.database.numbers(f"SELECT row FROM documents ORDER BY {order}")  # noqa: S608
 
     def leads(self, rows: Iterable[int], letters: int = LEAD, repeated: Collection[str] = ()) -> dict[int, str]:
         """The beginnings of some texts, in one line each, cut between words; without lines that many share."""
@@ -254,10 +253,6 @@ class Documents:
     def coded_labels(self) -> Coded:
         """Every label of every document once, as numbers."""
         return self.database.coded("SELECT DISTINCT row, label FROM labels")
-
-    def all_labels(self) -> list[tuple[int, str]]:
-        """Every label of every document once."""
-        return self.database.all("SELECT DISTINCT row, label FROM labels")
 
     def first_labels(self, n_docs: int) -> list[tuple[int, str]]:
         """The first label of each of the first documents that has one."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from topiarist.collection.describe import figures
-from topiarist.collection.describe.figures import AT_ONCE, RUN, SPELT, Figures, spread_runs
+from topiarist.collection.describe.figures import AT_ONCE, SPELT, Figures, spread_runs
 
 
 class Many:
@@ -35,13 +35,14 @@ def test_of_many_topics_the_last_are_read_too_and_few_texts_are_held_at_once():
     assert max(map(len, collection.asked)) == AT_ONCE
 
 
-@pytest.mark.parametrize(("number", "wanted"), [(10, 3), (1_000, 100), (1_000, 1_000), (5_000, 4_999), (600, 513)])
+@pytest.mark.parametrize(("number", "wanted"), [(10, 3), (1_000, 100), (1_000, 1_000), (5_000, 4_000), (600, 300)])
 def test_runs_that_lie_evenly(number, wanted):
-    places = spread_runs(number, wanted)
-    assert len(places) <= wanted
-    assert len(places) >= min(wanted, number) - RUN
+    places = spread_runs(number, wanted, 4)
+    assert wanted - 4 <= len(places) <= wanted
     assert (np.diff(places) > 0).all()
-    assert 0 <= places[0] <= places[-1] < number
+    assert places[0] == 0
+    assert number - 4 - number * 4 / wanted <= places[-1] < number
+    assert np.diff(places).max() <= max(1, 4 * number / wanted + 1)  # no part of them is passed over
 
 
 def test_of_very_many_documents_some_are_ordered_by_words_and_the_others_follow(collection, monkeypatch):

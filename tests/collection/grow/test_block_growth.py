@@ -1,6 +1,7 @@
 """Collections that are grown from blocks in files: the same as in memory, within an allowance and on a cluster."""
 
 import json
+import shutil
 from collections import Counter
 from dataclasses import replace
 
@@ -136,6 +137,17 @@ def test_a_cluster_counts_and_indexes_as_one_process_does(tmp_path, client, monk
     with Collection.open(tmp_path / "here") as one, Collection.open(tmp_path / "there") as other:
         for query in ("galaxy dark matter", "quantum field"):
             assert list(one.search(query).hits) == list(other.search(query).hits)
+
+
+def test_two_grows_on_one_cluster_into_one_folder_do_not_meet(tmp_path, client, monkeypatch):
+    """A grow has the same names of files as the one before: no worker may remember those."""
+    monkeypatch.setattr(search_index, "RUN", 50)
+    for start in (0, 100):
+        some = documents()[start : start + N_DOCS]
+        shutil.rmtree(tmp_path / "there", ignore_errors=True)
+        for folder, how in ((tmp_path / f"here-{start}", {}), (tmp_path / "there", {"client": client})):
+            Collection.grow(some, folder, RECIPE, **how).close()
+        assert index_files(tmp_path / "there") == index_files(tmp_path / f"here-{start}")
 
 
 def test_very_many_documents_grow_from_blocks_without_being_told_to(tmp_path, monkeypatch):

@@ -29,6 +29,8 @@ def pile():
     put("picture.png", b"\x89PNG")
     put("_SUCCESS", b"")
     put(".hidden/c.txt", b"nobody sees this")
+    put("old.topiary/manifest.json", b'{"text": "a collection of ours"}')
+    put("~$note.txt", b"open in an office program")
     yield system
     system.rm("/pile", recursive=True)
 
@@ -38,7 +40,8 @@ def test_a_folder_elsewhere_is_read_as_one_here(pile, tmp_path):
     (tmp_path / "pile" / "_SUCCESS").unlink()
     far, near = read(ROOT), read(tmp_path / "pile")
     assert [one.text for one in far] == [one.text for one in near]
-    assert [one.id for one in far] == ["d0", "d1", "d2", "d3", "d4", "deep/note.txt"]
+    assert [one.id for one in far] == ["d0", "d1", "d2", "d3", "d4", "pile/deep/note.txt"]
+    assert [one.id for one in far] == [one.id for one in near]
     assert far.counts == near.counts
     assert [problem.source for problem in far.problems] == ["memory:///pile/picture.png"]
 
@@ -52,7 +55,8 @@ def test_files_patterns_and_folders(pile, address, number):
 
 
 def test_patterns_of_what_to_read_go_by_the_path_below(pile):
-    assert [one.id for one in read(ROOT, include="deep/*", exclude="*.gz")] == ["deep/note.txt"]
+    assert [one.id for one in read(ROOT, include="deep/*", exclude="*.gz")] == ["pile/deep/note.txt"]
+    assert [one.id for one in read(ROOT, exclude="deep")] == ["d0", "d1", "d2"]
 
 
 def test_what_parsers_read_can_be_opened_by_them(pile):
@@ -124,13 +128,46 @@ def test_a_path_that_exists_is_no_address(tmp_path, monkeypatch):
     assert [one.text for one in read("s3://x")] == ["here"]
 
 
-def test_secrets_are_not_shown():
-    assert without_secret("ftp://me:word@host/x@y") == "ftp://host/x@y"
-    assert without_secret("plain/me:word@host") == "plain/me:word@host"
-    system = fsspec.filesystem("memory")
-    system.pipe("/pile/me.txt", b"text")
-    assert all("word@" not in one.name for one in files_at("memory://pile/me.txt"))
-    system.rm("/pile", recursive=True)
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("ftp://me:word@host/x@y", "ftp://host/x@y"),
+        ("https://u:p@ss@host/f", "https://host/f"),
+        ("https://host/f.csv?X-Signature=abc&x=1", "https://host/f.csv"),
+        ("cannot open 'https://u:p@host/f?sig=abc': 404", "cannot open 'https://host/f': 404"),
+        ("s3://bucket/part-?.csv", "s3://bucket/part-?.csv"),
+        ("plain/me:word@host", "plain/me:word@host"),
+    ],
+)
+def test_secrets_are_not_shown(address, shown):
+    assert without_secret(address) == shown
+
+
+def test_what_a_library_says_of_an_address_is_told_without_its_secrets(pile, monkeypatch):
+    def refused(self, path, *_, **__):
+        raise FileNotFoundError("https://me:word@host/pile/a.jsonl?sig=abc")
+
+    reading = read([f"{ROOT}/a.jsonl", __file__])
+    monkeypatch.setattr(type(pile), "open", refused)
+    assert len(list(reading)) == 1
+    assert reading.problems[0].reason == "cannot be read: https://host/pile/a.jsonl"
+
+    def unanswered(*_):
+        raise OSError("no answer from https://a:b@host")
+
+    monkeypatch.setattr(type(pile), "isfile", unanswered)
+    with pytest.raises(ResourceError, match=r"cannot read memory://pile/a\.jsonl: no answer from https://host"):
+        read(f"{ROOT}/a.jsonl")
+
+
+def test_a_name_with_signs_of_a_pattern_is_a_name_where_there_is_such_a_file(pile):
+    pile.pipe("/pile/a[1].txt", b"in brackets")
+    assert [one.text for one in read(f"{ROOT}/a[1].txt")] == ["in brackets"]
+
+
+def test_an_address_on_this_machine_is_a_path(tmp_path):
+    (tmp_path / "a b.txt").write_text("here")
+    assert [one.id for one in read((tmp_path / "a b.txt").as_uri())] == ["a b.txt"]
 
 
 @pytest.mark.parametrize(
@@ -140,6 +177,8 @@ def test_secrets_are_not_shown():
         ("s3://bucket/news.jsonl", "news.jsonl"),
         ("s3://bucket/", "bucket"),
         ("memory://*", ""),
+        ("s3://key:secret@bucket/*.parquet", "bucket"),
+        ("https://me:word@host", "host"),
     ],
 )
 def test_names_of_addresses(address, name):
@@ -154,6 +193,16 @@ def test_what_changes_elsewhere_is_known(pile):
     (file,) = files_at(f"{ROOT}/a.jsonl")
     assert file.stamp() != before
     assert file.size != size == 113
+
+
+def test_a_file_of_which_only_the_size_is_known_may_have_changed(pile, monkeypatch):
+    monkeypatch.setattr(type(pile), "info", lambda self, path, **_: {"name": path, "size": 7, "type": "file"})
+    (file,) = files_at(f"{ROOT}/a.jsonl")
+    assert file.size == 7
+    assert file.stamp() == ""
+    monkeypatch.setattr(type(pile), "info", lambda *_, **__: (_ for _ in ()).throw(TimeoutError("too late")))
+    with pytest.raises(ResourceError, match=r"cannot read memory:///pile/a\.jsonl: too late"):
+        file.stamp()
 
 
 def test_nothing_is_brought_for_sources_that_are_here():

@@ -144,6 +144,13 @@ class SourceOptions:
         return self.sources == [DEMO] and not os.path.exists(DEMO)
 
     @property
+    def shown_sources(self) -> list[str]:
+        """The sources as they may be printed and kept: without what opens an address."""
+        from topiarist.text.readers.file_systems import without_secret
+
+        return [*map(without_secret, self.sources)]
+
+    @property
     def selection(self) -> dict[str, Any]:
         """What decides which documents are read."""
         chosen = {name: getattr(self, name) for name in SELECTION}

@@ -129,7 +129,8 @@ def default_folder(options: SourceOptions) -> str:
 def digest(stream: Stream, recipe: Mapping[str, Any]) -> str | None:
     """A sign that two grows would make the same collection: of the same files with the same settings.
 
-    Files are known by name, size and time of change. What comes on standard input is never known to be the same.
+    Files are known by name, size and time of change. What comes on standard input, or from an address that tells no
+    more of a file than its size, is never known to be the same.
     """
     if STDIN in stream.options.sources:
         return None
@@ -153,7 +154,8 @@ def digest(stream: Stream, recipe: Mapping[str, Any]) -> str | None:
         made.update(
             f"{os.path.abspath(name)}\0{found.st_size}\0{found.st_mtime_ns}\n".encode("utf-8", "surrogateescape")
         )
-    for entry in files:
-        if entry.remote is not None:
-            made.update(f"{entry.name}\0{entry.remote.stamp()}\n".encode("utf-8", "surrogateescape"))
+    for remote in (entry.remote for entry in files if entry.remote is not None):
+        if not (stamp := remote.stamp()):
+            return None
+        made.update(f"{remote.name}\0{stamp}\n".encode("utf-8", "surrogateescape"))
     return made.hexdigest()

@@ -60,7 +60,7 @@ def account_of(collection: Collection) -> tuple[Entry, ...]:
         found.append(Entry(COPIES, uncounted.n_copies, f"{uncounted.copies_said}: each kind is counted once"))
     if undated and undated < len(collection):
         why = f", {unread:,} of them one that could not be read" if unread else ""
-        size = extent(collection, (row for row, date in enumerate(collection.documents.dates()) if not date))
+        size = extent(collection, collection.documents.undated_rows())
         have = "has" if undated == 1 else "have"
         found.append(Entry(UNDATED, undated, f"{size} {have} no date{why}", f"date:{NO_VALUE}"))
     if gone := facts.removed(database):

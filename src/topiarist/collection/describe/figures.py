@@ -49,7 +49,7 @@ OF_FORM = (
 )  # and the form of the tree
 
 
-def spread_runs(number: int, wanted: int, run: int = RUN) -> Array:
+def spread_runs(number: int, wanted: int, run: int) -> Array:
     """The places of so many of a number of things, in runs of neighbours that lie evenly."""
     n_runs = -(-wanted // run)
     starts = np.linspace(0, max(number - run, 0), n_runs).astype(np.int64)
@@ -243,7 +243,7 @@ class Figures:
             equal = order[above : above + int(np.count_nonzero(steps == least))]
             first = np.zeros(len(rows), bool)
             first[order[:above]] = True
-            first[equal[spread_runs(len(equal), RANKED - above)]] = True
+            first[equal[spread_runs(len(equal), RANKED - above, RUN)]] = True
             rest = rows[order[~first[order]]]
             rows, shares = rows[first], shares[first]
         rows = rows[np.lexsort((rows, -self._speaking(node, rows), -shares.round(4)))]

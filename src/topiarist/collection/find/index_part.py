@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Array, Csr
+from topiarist.arrays import Array
 from topiarist.collection import contents
 from topiarist.collection.find.index import SearchIndex
-from topiarist.collection.find.index.index_folder import Written
+from topiarist.collection.find.index.index_folder import Written, sweep
 from topiarist.collection.find.words.posting_lists import counted
 from topiarist.collection.find.words.word_index import WordIndex
 from topiarist.collection.state import FLAT, SEARCH
@@ -75,18 +75,9 @@ class Elsewhere:
 
 
 def _index_run(rows: slice, index: str, counts: str) -> Written:
-    """A task of somebody else: a run of documents."""
-    return _unfinished(index).write_run(_counts(counts)[rows])
-
-
-@lru_cache(maxsize=1)
-def _unfinished(folder: str) -> SearchIndex:
-    return SearchIndex.open(folder, check=False, n_threads=1)
-
-
-@lru_cache(maxsize=1)
-def _counts(folder: str) -> Csr:
-    return contents.read_matrix(Path(folder))
+    """A task of somebody else: a run of documents. Nothing stays open: the next grow may have the same names."""
+    unfinished = SearchIndex.open(index, check=False, n_threads=1)
+    return unfinished.write_run(contents.read_rows(Path(counts), rows))
 
 
 def write_index(
@@ -116,6 +107,8 @@ def write_index(
         else:
             jobs = n_threads if elsewhere is None else elsewhere.helpers
             _write_words(generation, part.folder, corpus.settings, jobs)
+        if elsewhere is not None:
+            sweep(place)
     return part.part
 
 

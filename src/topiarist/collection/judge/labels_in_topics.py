@@ -52,13 +52,12 @@ class LabelTopics:
 
 def labelled(figures: Figures) -> Labelled:
     """All labels as they are now."""
-    found = figures.collection.documents.all_labels()
-    names = tuple(sorted({label for _, label in found}))
-    code = {label: number for number, label in enumerate(names)}
-    rows = np.fromiter((row for row, _ in found), np.int64, len(found))
-    codes = np.fromiter((code[label] for _, label in found), np.int64, len(found))
-    known = rows < figures.n_docs  # a document may be added while this is read
-    return Labelled(rows[known], codes[known], names, np.bincount(codes[known], minlength=len(names)))
+    found = figures.collection.documents.coded_labels()
+    order = sorted(range(len(found.texts)), key=found.texts.__getitem__)
+    names, code = tuple(found.texts[place] for place in order), np.argsort(np.array(order, np.int64))
+    known = found.rows < figures.n_docs  # a document may be added while this is read
+    rows, codes = found.rows[known], code[found.codes[known]]
+    return Labelled(rows, codes, names, np.bincount(codes, minlength=len(names)))
 
 
 def labels_in_topics(

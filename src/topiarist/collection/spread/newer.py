@@ -97,9 +97,11 @@ class Newer:
 def newer(figures: Figures, since: str, until: str = "", *, n_words: int = WORDS) -> Newer:
     """What is new from a date on, or from one until another (2014, 2014-03, 2014-03-15: both in it)."""
     first, end = _ends(since, until)
-    dates = np.array([date[:10] for date in figures.collection.documents.dates()[: figures.n_docs]], "U10")
+    found = figures.collection.documents.coded("date")
+    codes, dates = found.codes[: figures.n_docs], np.array([date[:10] for date in found.texts], "U10")
     known, vague = dates != "", _vague(dates, first) | _vague(dates, end)
     groups = np.where(~known | vague, -1, np.where(dates < first, 0, np.where((dates < end) | (end == ""), 1, -1)))
+    known, vague, groups = known[codes], vague[codes], groups[codes]
     before, now = (int((groups == group).sum()) for group in (0, 1))
     span = f"{since}..{until}" if until and until != since else since if until else f">={since}"
     told: dict[str, Any] = {"first": since, "last": until, "dates": span, "before": before, "since": now}

@@ -20,7 +20,7 @@ from topiarist.text.documents import Document
 from topiarist.text.extract.limits import Limits
 from topiarist.text.extract.rows.parquet import readable
 from topiarist.text.readers.columns import Chosen, Columns
-from topiarist.text.readers.file_systems import PATTERN, file_system, first_line, reachable
+from topiarist.text.readers.file_systems import PATTERN, file_system, first_line, reachable, without_secret
 from topiarist.text.readers.items import Trouble
 from topiarist.text.readers.making import document_from
 from topiarist.text.readers.parquet import arrow, asked, rows_in
@@ -92,13 +92,15 @@ def documents_of(part: Part) -> Iterator[Document]:
                 place = row.place
                 item = item_from(row, chosen, part.columns)
                 if isinstance(item, Trouble):
-                    raise InputError(f"{part.address}, row {place}: {item.reason}", hint="a column that holds text")
+                    raise InputError(
+                        f"{without_secret(part.address)}, row {place}: {item.reason}", hint="a column that holds text"
+                    )
                 document = document_from(item, part.name, part.address, characters)
                 if document is not None:
                     yield document
     except (arrow().ArrowException, OSError) as error:
         raise InputError(
-            f"{part.address} cannot be read after row {place:,}: {first_line(error)}",
+            f"{without_secret(part.address)} cannot be read after row {place:,}: {first_line(error)}",
             hint="a whole file; one that is still being written has no end yet",
         ) from error
 
@@ -128,7 +130,9 @@ def _matching(address: str, path: str, system: Any, matches: Any, there: list[st
         what = (
             "no Parquet file in" if there else "no file matches" if PATTERN.search(path) else "no such file or folder:"
         )
-        raise UsageError(f"{what} {address}", hint="check the spelling; each worker must be able to read it too")
+        raise UsageError(
+            f"{what} {without_secret(address)}", hint="check the spelling; each worker must be able to read it too"
+        )
     return plain
 
 
@@ -149,7 +153,7 @@ def _opened(address: str) -> Iterator[Any]:
             table = parquet.ParquetFile(stream, buffer_size=_READ_AHEAD)
         except (pyarrow.ArrowException, OSError) as error:
             raise InputError(
-                f"{address} is not Parquet, or not whole: {first_line(error)}", hint="a Parquet file"
+                f"{without_secret(address)} is not Parquet, or not whole: {first_line(error)}", hint="a Parquet file"
             ) from error
         with table:
             yield table
@@ -159,4 +163,4 @@ def _check_same(table: Any, part: Part, groups: list[int]) -> None:
     metadata = table.metadata
     rows = [metadata.row_group(group).num_rows for group in groups if group < metadata.num_row_groups]
     if rows != list(part.rows):
-        raise InputError(f"{part.address} has changed since it was first looked at", hint=_CHANGED)
+        raise InputError(f"{without_secret(part.address)} has changed since it was first looked at", hint=_CHANGED)

@@ -15,13 +15,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Self
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from topiarist.errors import ResourceError, TopiaristError, UsageError, lack
 from topiarist.text.documents import Problem
 from topiarist.text.readers.items import File
 
 PATTERN = re.compile(r"[*?[]")
-_SECRET = re.compile(r"(?<=://)[^/@]*@")  # a name and a word to get in
+_SECRET = re.compile(r"(?<=://)[^/\s]*@")  # a name and a word to get in
+_SIGNED = re.compile(r"(https?://[^\s?#'\"]*)\?[^\s'\"]*")  # what follows may let anybody in
+_ASIDE = re.compile(r"(^|/)([._]|~\$)|\.topiary/")
+# what file systems call the sign of a version, or the time of a change
+CHANGING = (
+    "ETag", "etag", "md5Hash", "content_md5", "Content-MD5", "mtime", "LastModified", "last_modified", "Last-Modified",
+    "updated", "modify", "created",
+)  # fmt: skip
 _PIECE = 1 << 22  # bytes that are brought at a time
 
 
@@ -30,14 +39,19 @@ def is_address(source: str) -> bool:
     return "://" in source and not os.path.exists(source)
 
 
+def local_path(source: str) -> str:
+    """A source as it is, and the path of one that is an address on this machine (``file://…``)."""
+    return url2pathname(urlsplit(source).path) if source.startswith("file://") else source
+
+
 def without_secret(source: str) -> str:
-    """An address as it may be kept and shown: without the word that opens it."""
-    return _SECRET.sub("", source)
+    """An address, or a sentence with one, as it may be kept and shown: without the words that open it."""
+    return _SIGNED.sub(r"\1", _SECRET.sub("", source))
 
 
 def last_name(address: str) -> str:
     """The last name in an address that is no pattern."""
-    names = [one for one in address.partition("://")[2].split("/") if one and not PATTERN.search(one)]
+    names = [one for one in without_secret(address).partition("://")[2].split("/") if one and not PATTERN.search(one)]
     return names[-1] if names else ""
 
 
@@ -54,11 +68,12 @@ def file_system(address: str) -> tuple[Any, str]:
         system, path = url_to_fs(address)
     except ImportError as error:  # its message says which package
         raise ResourceError(
-            f"{protocol}:// cannot be read here: {error}", hint="that package, on all machines"
+            f"{protocol}:// cannot be read here: {first_line(error)}", hint="that package, on all machines"
         ) from error
     except ValueError as error:
         shown = without_secret(address)
-        raise UsageError(f"cannot read {shown}: {error}", hint="a path, or an address that fsspec knows") from error
+        hint = "a path, or an address that fsspec knows"
+        raise UsageError(f"cannot read {shown}: {first_line(error)}", hint=hint) from error
     except Exception as error:
         raise ResourceError(
             f"cannot reach {without_secret(address)}: {first_line(error)}", hint=_settings(protocol)
@@ -87,7 +102,7 @@ def _settings(protocol: str) -> str:
 
 def first_line(error: BaseException) -> str:
     """What an error of some library says."""
-    return (str(error).splitlines() or [repr(error)])[0]
+    return without_secret((str(error).splitlines() or [repr(error)])[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +111,8 @@ class Remote:
 
     system: Any
     path: str
-    below: str = ""  # its path below the folder, or the pattern, that was named; empty: it was named itself
+    folder: str = ""  # the name of the folder, or of that of the pattern, that was named
+    below: str = ""  # its path below it; empty: it was named itself
 
     @property
     def name(self) -> str:
@@ -104,33 +120,46 @@ class Remote:
         return without_secret(str(self.system.unstrip_protocol(self.path)))
 
     @property
+    def id(self) -> str:
+        """What is stable of its name: as for files here, the folder that was named and what lies below."""
+        return posixpath.join(self.folder, self.below) if self.below else posixpath.basename(self.name)
+
+    @property
     def size(self) -> int:
         """Its bytes, as far as its system tells."""
-        return int(self.system.info(self.path).get("size") or 0)
+        return int(self._known().get("size") or 0)
 
     def stamp(self) -> str:
-        """What changes when the file does, as far as its system tells: nothing of it is read for that."""
-        known = self.system.info(self.path)
-        told = ("size", "ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "updated", "created")
-        return "\0".join(f"{name}={known[name]}" for name in told if known.get(name) is not None)
+        """What changes when the file does, as far as its system tells; empty where its size is all that it tells."""
+        known = self._known()
+        told = [f"{name}={known[name]}" for name in CHANGING if known.get(name) is not None]
+        return "\0".join([f"size={known.get('size')}", *told]) if told else ""
+
+    def _known(self) -> dict[str, Any]:
+        with reachable(self.name):
+            found: dict[str, Any] = self.system.info(self.path)
+            return found
 
 
 def files_at(address: str) -> list[Remote]:
     """The files of an address, sorted: itself, those in a folder, or those that a pattern matches.
 
-    Names that begin with a dot or ``_`` are no data: such are the marks and halves that other programs leave.
+    Names that begin with a dot, ``_`` or ``~$`` are no data: such are the marks and halves that other programs leave;
+    nor are collections of ours.
     """
     system, path = file_system(address)
     with reachable(address):
+        if not address.endswith("/") and system.isfile(path):
+            return [Remote(system, path)]
         pattern = PATTERN.search(path)
         if not pattern and not system.isdir(path):
-            if not system.exists(path):
-                raise UsageError(f"no such file or folder: {without_secret(address)}", hint="check the spelling")
-            return [Remote(system, path)]
+            raise UsageError(f"no such file or folder: {without_secret(address)}", hint="check the spelling")
         top = (path if not pattern else path[: pattern.start()].rpartition("/")[0]).rstrip("/")
-        found = sorted(system.glob(path)) if pattern else sorted(system.find(path))
-        every = [Remote(system, one, posixpath.relpath(one, top) if top else one) for one in found]
-        data = [one for one in every if not re.search(r"(^|/)[._]", one.below) and not system.isdir(one.path)]
+        found = system.glob(path, detail=True) if pattern else system.find(path, detail=True)
+        files = sorted(one for one, known in found.items() if known.get("type") != "directory")
+    folder = posixpath.basename(top)
+    every = [Remote(system, one, folder, posixpath.relpath(one, top) if top else one) for one in files]
+    data = [one for one in every if not _ASIDE.search(one.below)]
     if not data:
         what = "no file matches" if pattern else "no file in"
         raise UsageError(f"{what} {without_secret(address)}", hint="check the spelling")

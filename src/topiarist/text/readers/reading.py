@@ -18,7 +18,7 @@ from topiarist.text.documents import Document, Problem
 from topiarist.text.extract import Extracted, ExtractError, Limits, Pool, Task
 from topiarist.text.readers.account import Account, Counts
 from topiarist.text.readers.columns import Chosen, Columns
-from topiarist.text.readers.file_systems import Brought, is_address
+from topiarist.text.readers.file_systems import Brought, is_address, local_path, without_secret
 from topiarist.text.readers.identity import UniqueIds
 from topiarist.text.readers.inside import scans
 from topiarist.text.readers.inside.contents import items_inside, items_of
@@ -86,7 +86,7 @@ def read(
     named = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     once: dict[str, str] = {}
     for path in named:
-        name = os.fspath(path)
+        name = local_path(os.fspath(path))
         once.setdefault(name if name == STANDARD_INPUT or is_address(name) else os.path.abspath(name), name)
     if not once:
         raise UsageError("no source was named", hint="a folder, a file, or - for JSON lines on standard input")
@@ -293,7 +293,9 @@ class Reading:
     def _nothing(self, account: Account) -> TopiaristError:
         if account.refusals:
             return account.refusals[0]
-        return nothing_read(self._sources, account.survey, account.problems, str(account.counts))
+        return nothing_read(
+            [*map(without_secret, self._sources)], account.survey, account.problems, str(account.counts)
+        )
 
     def _input(self) -> BinaryIO:
         stream = sys.stdin if self._stdin is None else self._stdin

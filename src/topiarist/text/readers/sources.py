@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import posixpath
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -91,14 +90,17 @@ def _elsewhere(address: str, selection: Selection, survey: Survey) -> Iterator[F
     for found in files_at(address):
         name, below = found.name, found.below
         kind, packing = kind_of(name)
+        folders = below.split("/")[:-1]
         if not below:
-            yield File(name, posixpath.basename(found.path), kind or PLAIN, packing, named=True, remote=found)
+            yield File(name, found.id, kind or PLAIN, packing, named=True, remote=found)
+        elif not all(selection.enters("/".join(folders[:depth])) for depth in range(1, len(folders) + 1)):
+            continue
         elif not selection.wants(below):
             survey.deselected += 1
         else:
             if kind is None and selection.names_type_of(below):
                 kind = PLAIN
-            yield File(name, below, kind, packing, remote=found)
+            yield File(name, found.id, kind, packing, remote=found)
 
 
 def _walk(root: str, selection: Selection, survey: Survey) -> Iterator[File | Problem]:

@@ -61,7 +61,7 @@ INDEX = Format(
     links=False,
     layout={"ensure_ascii": False},
 )
-Written = tuple[str, dict[str, Any]]  # the name of a segment, and what a manifest says of its files
+Written = tuple[str, int, dict[str, Any]]  # a segment's name, its documents, and what a manifest says of its files
 LENS_ARRAYS = ("by_word", "mix", "class_prior", "class_tokens", "word_information", "class_information")
 LENS_NUMBERS = ("one_class", "smoothing", "inverse_temperature", "effective_length", "row_scores")
 
@@ -95,18 +95,24 @@ def write_index(index: Any, folder: Path, segments: Iterable[Segment] | None = N
 def write_beside(folder: Path, segment: Segment) -> Written:
     """Write a segment that no manifest names yet, wherever it is made: its name and files, for ``add_written``."""
     name = _write_segment(folder, segment)
-    return name, seal(folder, name)
+    return name, len(segment), seal(folder, name)
 
 
-def add_written(folder: Path, segments: Iterable[Written]) -> None:
-    """Name segments that others have written into an index that nobody reads yet. What they gave up goes."""
+def add_written(folder: Path, segments: Iterable[Written]) -> int:
+    """Name segments that others have written into an index that nobody reads yet; how many documents these have."""
     body, _ = read_manifest(folder, INDEX)
-    names, files = list(body["segments"]), dict(body["files"])
-    for name, entries in segments:
+    names, files, documents = list(body["segments"]), dict(body["files"]), 0
+    for name, number, entries in segments:
         names.append(name)
         files |= entries
-    remove_strays(folder, names)
+        documents += number
     write_manifest(folder, INDEX, {**body, "segments": names, "files": files})
+    return documents
+
+
+def sweep(folder: Path) -> None:
+    """Remove what somebody has written who was given up, and whose work others have done."""
+    remove_strays(folder, read_manifest(folder, INDEX)[0]["segments"])
 
 
 def append(kept: Kept, stay: int, segment: Segment) -> Kept:

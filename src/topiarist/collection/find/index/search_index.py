@@ -46,7 +46,7 @@ from topiarist.counts.room import row_runs, runs
 from topiarist.counts.settings import CountSettings
 from topiarist.counts.validation import check_counts
 from topiarist.counts.vocabulary import Vocabulary
-from topiarist.errors import InputError, UsageError
+from topiarist.errors import DamagedError, InputError, UsageError
 from topiarist.estimators.common import options
 from topiarist.estimators.similarity.lenses import kernel_sets, lens_of, tree_of
 from topiarist.models.engine import load_kernels, load_search_kernels
@@ -118,7 +118,11 @@ class SearchIndex:
         made = (index._segment(counts, Documents()) for _, counts in row_runs(corpus.counts, RUN))
         write_index(index, place, made if elsewhere is None else islice(made, 1))
         if elsewhere is not None:
-            add_written(place, elsewhere(islice(runs(corpus.n_docs, RUN), 1, None)))
+            there = add_written(place, elsewhere(islice(runs(corpus.n_docs, RUN), 1, None)))
+            if there != max(corpus.n_docs - RUN, 0):
+                raise DamagedError(
+                    f"others have indexed {there:,} documents and not {corpus.n_docs - RUN:,}", hint="grow again"
+                )
 
     def write_run(self, counts: Any) -> Written:
         """Write some documents into the folder of an index that is being written: see ``write``."""

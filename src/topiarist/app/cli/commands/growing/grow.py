@@ -48,7 +48,7 @@ EXIT_CODES = (
 )
 EPILOG = examples(
     "topiarist grow demo",
-    "topiarist grow headlines.csv --encoder",
+    "topiarist grow ./mail --stop-words en --phrases",
     "topiarist grow 's3://bucket/parts/*.parquet' --cluster tcp://scheduler:8786",
     "topiarist grow tickets.csv --text-column description --topics 12 -o tickets.topiary",
     "zcat news.jsonl.gz | topiarist grow - --json > tree.json",
@@ -186,7 +186,7 @@ def run(options: Options) -> None:
             recipe, options.threads, options.device, take_removed=options.take_removed, tell=progress, vectors=vectors,
             place=_place(options, ends) if in_blocks else None,
         )  # fmt: skip
-        shown = [*map(without_secret, options.sources)]
+        shown = options.shown_sources
         settings = {
             door.MADE_FROM: made_from,
             "sources": shown,
@@ -282,7 +282,7 @@ def _dry_run(stream: Stream, options: Options) -> None:
     if options.json:
         print_json(found)
         return
-    print(f"Would read {', '.join(map(one_line, options.sources))}")
+    print(f"Would read {', '.join(map(one_line, options.shown_sources))}")
     for kind, known in found["files"].items():
         print(f"  {known['number']:>9,}  {kind:<16}{size(known['bytes']):>9}")
     if not found["files"]:
@@ -302,7 +302,7 @@ def _progress(options: Options, stop: Stop) -> Progress:
     """What is said on the way: nothing, JSON lines, a line that keeps changing, or plain lines."""
     from topiarist.app.cli.terminal.grow_progress import Events, Lines, Progress, Screen
 
-    title = ", ".join(options.sources)
+    title = ", ".join(options.shown_sources)
     title = DEMO_TITLE if options.is_demo else "standard input" if options.sources == [STDIN] else title
     given: tuple[Any, ...] = (stop, options.topics, title)
     if options.quiet:

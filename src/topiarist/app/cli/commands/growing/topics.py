@@ -71,7 +71,7 @@ def _counted(stream: Stream, options: Options, notes: Console) -> Corpus:
     from topiarist.counts.corpus import Corpus
 
     title = "the demonstration collection: abstracts of arXiv, 2014"
-    notes.print(Text(f"Reading {title if options.is_demo else ', '.join(map(one_line, options.sources))}"))
+    notes.print(Text(f"Reading {title if options.is_demo else ', '.join(map(one_line, options.shown_sources))}"))
     recipe = options.recipe()
     try:
         with notes.status("  0 documents") as status:

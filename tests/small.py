@@ -46,8 +46,3 @@ def folder(tmp_path):
     folder = grown(tmp_path / "mail.topiary")
     yield folder
     folder.close()
-
-
-def pairs(coded):
-    """Rows and texts that a database told as numbers."""
-    return sorted((int(row), coded.texts[code]) for row, code in zip(coded.rows, coded.codes, strict=True))

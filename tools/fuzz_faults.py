@@ -282,7 +282,7 @@ def sign(home: Path) -> str | None:
 
     try:
         with Collection.open(home / FOLDER) as found:
-            labels = found.documents.all_labels()
+            labels = found.documents.coded_labels().pairs()
             return f"{digest_of(found)} {found.state.parts.get(CATEGORIES)} {labels} {len(found)}"
     except DamagedError as error:
         return f"damaged: {error}"

@@ -217,7 +217,7 @@ def main() -> None:
     secret.write_text(SECRET)
     grown(folder, asked.documents, 4)
     with Collection.open(folder) as collection:
-        before = digest_of(collection), collection.marks.all_tags(), len(collection)
+        before = digest_of(collection), collection.marks.coded_tags().pairs(), len(collection)
     explorer = Explorer(folder, where / "explorer.log")
     attacker, tally, wrong = Attacker(explorer, secret, asked.seed), Counter[str](), list[str]()
     began, slowest = time.perf_counter(), 0.0
@@ -241,7 +241,7 @@ def main() -> None:
         wrong.append(f"stopped, the explorer left with {code}")
     wrong += [f"check: {one.what}" for one in check(folder) if one.severity == "error"]
     with Collection.open(folder) as collection:
-        if (digest_of(collection), collection.marks.all_tags(), len(collection)) != before:
+        if (digest_of(collection), collection.marks.coded_tags().pairs(), len(collection)) != before:
             wrong.append("somebody without a token has written")
     took = time.perf_counter() - began
     told = ", ".join(f"{name}: {times:,}" for name, times in sorted(tally.items()))

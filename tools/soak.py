@@ -249,7 +249,7 @@ def kept(folder: Path, one: Soak, n_docs: int) -> list[str]:
     with Collection.open(folder) as collection:
         known = collection.documents.ids()
         rows = {id: row for row, id in enumerate(known)}
-        tags = set(collection.marks.all_tags())
+        tags = set(collection.marks.coded_tags().pairs())
         wrong += [f"the tag {name!r} of {id} is lost" for id, name in one.tagged if (rows[id], name) not in tags]
         edits = [edit for step in steps(collection) for edit in step.body.get("edits", ())]
         names = Counter(str(edit["rename"]["name"]) for edit in edits if "rename" in edit)
@@ -297,7 +297,7 @@ def explorer_kills(where: Path, number: int, n_docs: int, patience: float, seed:
         tagged, renamed = tagged + one.tagged, renamed + [name for _, name in one.renamed]
         wrong += [f"kill {turn}: check: {found.what}" for found in check(folder) if found.severity == "error"]
         with Collection.open(folder) as collection:
-            tags = set(collection.marks.all_tags())
+            tags = set(collection.marks.coded_tags().pairs())
             edits = [edit for step in steps(collection) for edit in step.body.get("edits", ())]
         names = Counter(str(edit["rename"]["name"]) for edit in edits if "rename" in edit)
         wrong += [f"kill {turn}: the tag {name!r} is lost" for id, name in tagged if (rows[id], name) not in tags]

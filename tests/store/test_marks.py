@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.small import pairs
 from topiarist.errors import UsageError
 from topiarist.store.database import Database
 from topiarist.store.document_table import Documents
@@ -31,7 +30,7 @@ def test_tags_and_read_marks(database):
     assert marks.tags_of([2, 1, 2]) == [("oil", "to do"), (), ("oil", "to do")]
     assert (marks.tagged("to do"), marks.rows_with("oil"), marks.tagged_rows().tolist()) == ([0, 2], [2], [0, 2])
     marks.untag([0, 1], "to do")
-    assert pairs(marks.coded_tags()) == [(2, "oil"), (2, "to do")]
+    assert sorted(marks.coded_tags().pairs()) == [(2, "oil"), (2, "to do")]
     marks.mark_read([0, 1])
     marks.mark_read([0], read=False)
     assert (marks.read(), marks.read_among([0, 1, 2])) == ([1], {1})

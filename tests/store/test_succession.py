@@ -1,6 +1,5 @@
 """What follows a collection without some of its documents: every table that speaks of rows speaks of the new ones."""
 
-from tests.small import pairs
 from topiarist.store import copy_table
 from topiarist.store.database import Database
 from topiarist.store.document_table import Documents
@@ -19,7 +18,7 @@ def test_rows_in_every_column_that_refers_to_documents_close_the_gaps(folder):
         copy_tables(one.old.database, one.new.database, [0])
         assert Documents(one.new.database).ids() == ["a/2", "b/1", "b/2"]
         assert copy_table.copies(one.new.database) == [(2, 1, 1.0)]  # of another nothing is copied: its first is gone
-        assert pairs(Marks(one.new.database).coded_tags()) == [(2, "seen")]
+        assert Marks(one.new.database).coded_tags().pairs() == [(2, "seen")]
 
 
 def made(path, ids):

@@ -76,6 +76,10 @@ class Coded(NamedTuple):
     codes: Any
     texts: tuple[str, ...]  # in the order in which they came
 
+    def pairs(self) -> list[tuple[int, str]]:
+        """Each row with its text."""
+        return [(row, self.texts[code]) for row, code in zip(self.rows.tolist(), self.codes.tolist(), strict=True)]
+
 
 class Database:
     """A file with the tables of a collection, open for reading, or for writing by whoever holds the lock."""

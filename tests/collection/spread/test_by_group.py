@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tests.planted import NO_DESK, UNDATED, YEAR_ONLY, topic_with
-from tests.small import pairs
 from topiarist.collection.describe.figures import Figures
 from topiarist.collection.spread.by_group import groupings
 from topiarist.errors import UsageError
@@ -33,7 +32,7 @@ def test_the_planted_difference_is_found_with_its_documents(planted, found):
 
 def test_shares_are_those_of_the_documents(planted, found):
     place = found.topics.index(topic_with(planted, "football"))
-    desks = dict(pairs(planted.columns.coded("desk")))
+    desks = dict(planted.columns.coded("desk").pairs())
     labels = planted.documents.labels_of(range(len(planted)))
     for group, name in enumerate(found.names):
         own = [labels[row] for row, desk in desks.items() if desk == name]

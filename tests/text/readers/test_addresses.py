@@ -168,6 +168,8 @@ def test_a_name_with_signs_of_a_pattern_is_a_name_where_there_is_such_a_file(pil
 def test_an_address_on_this_machine_is_a_path(tmp_path):
     (tmp_path / "a b.txt").write_text("here")
     assert [one.id for one in read((tmp_path / "a b.txt").as_uri())] == ["a b.txt"]
+    (tmp_path / "c.csv").write_text("text\nthere\n")
+    assert [one.id for one in read(f"file://{tmp_path}/*.csv")] == [f"{tmp_path.name}/c.csv:1"]
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,9 @@ class SourceOptions:
 
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="SOURCE…", help="Folders or files, `-` for JSON lines on standard input, or `demo`."),
+        typer.Argument(
+            metavar="SOURCE…", help="Folders, files or addresses, `-` for JSON lines on standard input, or `demo`."
+        ),
     ]
     text_column: Annotated[str | None, reading("Column that holds the text.", metavar="NAME")] = None
     title_column: Annotated[str | None, reading("Column that holds the title.", metavar="NAME")] = None

@@ -40,8 +40,9 @@ def is_address(source: str) -> bool:
 
 
 def local_path(source: str) -> str:
-    """A source as it is, and the path of one that is an address on this machine (``file://…``)."""
-    return url2pathname(urlsplit(source).path) if source.startswith("file://") else source
+    """A source as it is, and the path of one that is an address on this machine (``file://…``); not of a pattern."""
+    path = url2pathname(urlsplit(source).path) if source.startswith("file://") else source
+    return source if PATTERN.search(path) and not os.path.exists(path) else path
 
 
 def without_secret(source: str) -> str:
@@ -68,7 +69,8 @@ def file_system(address: str) -> tuple[Any, str]:
         system, path = url_to_fs(address)
     except ImportError as error:  # its message says which package
         raise ResourceError(
-            f"{protocol}:// cannot be read here: {first_line(error)}", hint="that package, on all machines"
+            f"{protocol}:// cannot be read here: {first_line(error)}",
+            hint="pip install what it names; with a cluster, on all machines",
         ) from error
     except ValueError as error:
         shown = without_secret(address)

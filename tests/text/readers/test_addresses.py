@@ -169,7 +169,7 @@ def test_an_address_on_this_machine_is_a_path(tmp_path):
     (tmp_path / "a b.txt").write_text("here")
     assert [one.id for one in read((tmp_path / "a b.txt").as_uri())] == ["a b.txt"]
     (tmp_path / "c.csv").write_text("text\nthere\n")
-    assert [one.id for one in read(f"file://{tmp_path}/*.csv")] == [f"{tmp_path.name}/c.csv:1"]
+    assert [one.id for one in read(f"file://{tmp_path}/*.csv")] == [f"{tmp_path.name}/c.csv:2"]
 
 
 @pytest.mark.parametrize(

@@ -127,8 +127,8 @@ def matched(overlap: Overlap, least: float = LEAST, measure: str = "f1") -> dict
     """``match_nodes`` of what two trees have in common."""
     if measure not in MEASURES:
         raise UsageError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}", hint="'f1'")
-    rows, row_of = np.unique(overlap.rows, return_inverse=True)
-    columns, column_of = np.unique(overlap.columns, return_inverse=True)
+    rows, row_of = _by_name(overlap.a, overlap.rows)
+    columns, column_of = _by_name(overlap.b, overlap.columns)
     value = np.zeros((len(rows), len(columns)))
     value[row_of, column_of] = overlap.settled
     f1 = np.zeros_like(value)
@@ -141,7 +141,15 @@ def matched(overlap: Overlap, least: float = LEAST, measure: str = "f1") -> dict
         rivals = _has_rival(f1[i], j, columns, overlap.b) or _has_rival(f1[:, j], i, rows, overlap.a)
         agreement = _measured(float(f1[i, j]), measure)
         found[one] = Match(other, agreement, bool(agreement < least or rivals))
-    return found
+    return dict(sorted(found.items()))
+
+
+def _by_name(tree: Tree, nodes: Ints) -> tuple[Ints, Ints]:
+    """The different ones of some nodes in the order of names, and each one's place: of equal sums of pairs the same is
+    found however nodes are numbered."""
+    ranks = name_ranks(tree)
+    own, place = np.unique(ranks[nodes], return_inverse=True)
+    return np.argsort(ranks)[own], place
 
 
 def best_matches(overlap: Overlap, least: float = LEAST) -> dict[int, Match]:

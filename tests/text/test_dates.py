@@ -1,4 +1,4 @@
-"""Dates of many styles: read as they were meant, or refused; never something else."""
+"""Tests of reading dates of many styles."""
 
 import random
 from collections.abc import Callable
@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topiarist.text.dates import DAY_FIRST, MIXED, MONTH_FIRST, Evidence, following, iso_date, read_date, unread_because
+from topiarist.text.date_orders import OrderEvidence
+from topiarist.text.dates import DAY_FIRST, MIXED, MONTH_FIRST, explain_unread_date, get_next_date, read_date
 
 NAMES = {
     "en": "January February March April May June July August September October November December",
@@ -38,7 +39,7 @@ STYLES: dict[str, tuple[Callable[[datetime], str], int]] = {
 
 
 def column_of(style: str, number: int, seed: int) -> list[tuple[str, str]]:
-    """Texts of a style, each with what it means."""
+    """Return texts of a style, each with its expected date."""
     write, told = STYLES[style]
     chance, found = random.Random(seed), []
     for _ in range(number):
@@ -48,15 +49,15 @@ def column_of(style: str, number: int, seed: int) -> list[tuple[str, str]]:
     return found
 
 
-def test_ten_thousand_dates_of_twelve_styles_are_right_and_none_is_wrong() -> None:
+def test_read_date_reads_twelve_styles() -> None:
     right = wrong = refused = 0
     for place, style in enumerate(STYLES):
         column = column_of(style, 834, place)
-        evidence = Evidence()
+        evidence = OrderEvidence()
         for text, _ in column:
-            evidence.see(read_date(text), text)
+            evidence.add(read_date(text), text)
         for text, meant in column:
-            found = iso_date(text, evidence.order)
+            found = read_date(text).resolve(evidence.order)
             same = bool(found) and found[: len(meant)] == meant
             right, wrong, refused = right + same, wrong + (bool(found) and not same), refused + (not found)
     assert wrong == 0
@@ -65,7 +66,7 @@ def test_ten_thousand_dates_of_twelve_styles_are_right_and_none_is_wrong() -> No
 
 
 @pytest.mark.parametrize("shown", [column[0] for column in (column_of(style, 1, 7) for style in STYLES)])
-def test_rubbish_behind_or_before_a_date_is_no_date(shown: tuple[str, str]) -> None:
+def test_read_date_rejects_words_around_dates(shown: tuple[str, str]) -> None:
     assert not read_date(f"{shown[0]} or later").iso
     assert not read_date(f"about {shown[0]}").iso
 
@@ -86,7 +87,7 @@ def test_rubbish_behind_or_before_a_date_is_no_date(shown: tuple[str, str]) -> N
         ("1737550000000", "2025-01-22T12:46:40+00:00"),
     ],
 )
-def test_dates_are_read_without_a_column(text: str, meant: str) -> None:
+def test_read_date_reads_single_dates(text: str, meant: str) -> None:
     assert read_date(text).iso == meant
 
 
@@ -97,15 +98,15 @@ REFUSED = (
 
 
 @pytest.mark.parametrize("text", REFUSED.split("|"))
-def test_what_may_be_several_things_is_refused(text: str) -> None:
+def test_read_date_rejects_ambiguous_texts(text: str) -> None:
     assert not read_date(text)
 
 
-def test_a_value_above_twelve_decides_and_two_that_disagree_decide_for_themselves_only() -> None:
+def test_order_evidence_decided_by_days_above_twelve() -> None:
     def order(*texts: str) -> str:
-        evidence = Evidence()
+        evidence = OrderEvidence()
         for text in texts:
-            evidence.see(read_date(text), text)
+            evidence.add(read_date(text), text)
         return evidence.order
 
     assert order("05/06/2025", "22/01/2025") == DAY_FIRST
@@ -113,13 +114,13 @@ def test_a_value_above_twelve_decides_and_two_that_disagree_decide_for_themselve
     assert order("05/06/2025") == ""
     assert order("05.06.2025") == DAY_FIRST
     assert order("22/01/2025", "1/22/2025") == MIXED
-    assert iso_date("22/01/2025", MIXED) == "2025-01-22"
-    assert iso_date("05/06/2025", MIXED) == ""
-    assert iso_date("05/06/2025", DAY_FIRST) == "2025-06-05"
-    assert iso_date("1/22/2025", DAY_FIRST) == ""
+    assert read_date("22/01/2025").resolve(MIXED) == "2025-01-22"
+    assert read_date("05/06/2025").resolve(MIXED) == ""
+    assert read_date("05/06/2025").resolve(DAY_FIRST) == "2025-06-05"
+    assert read_date("1/22/2025").resolve(DAY_FIRST) == ""
 
 
-def test_figures_are_dates_only_in_columns_of_dates() -> None:
+def test_read_date_accepts_numbers_on_request() -> None:
     assert read_date("2025").iso
     assert not read_date("2025", figures=False)
     assert not read_date("1737550000", figures=False)
@@ -130,25 +131,25 @@ def test_figures_are_dates_only_in_columns_of_dates() -> None:
     [("2025", "2026"), ("2025-12", "2026-01"), ("2024-02-28", "2024-02-29"), ("2025-12-31", "2026-01-01"),
      ("9999", ""), ("2025-13", ""), ("soon", ""), ("2025-02-30", "")],
 )  # fmt: skip
-def test_what_follows(text: str, after: str) -> None:
-    assert following(text) == after
+def test_get_next_date_of_partial_dates(text: str, after: str) -> None:
+    assert get_next_date(text) == after
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_a_date_or_none(text: str) -> None:
+def test_read_date_result_reads_as_itself(text: str) -> None:
     found = read_date(text)
     for iso in filter(None, (found.iso, found.day_first, found.month_first)):
         assert read_date(iso).iso == iso
 
 
 @pytest.mark.parametrize("text", ["2568", "2568-01-22", "22/01/2568", "22 Jan 2568", "25680122", "2568-01-22T10:00:00"])
-def test_years_of_another_era_are_refused_and_it_is_said(text):
+def test_read_date_rejects_years_of_other_eras(text):
     assert not read_date(text)
-    assert unread_because(text) == "the year 2568 counts from another beginning (2025 if that of the Buddhist era)"
+    assert explain_unread_date(text) == "the year 2568 belongs to another era (2025 if it is the Buddhist era)"
     assert read_date(text, typed=True)  # somebody may ask for it
 
 
-def test_why_a_date_is_none():
-    assert unread_because("05/06/2025") == "day and month may be either"
-    assert unread_because("soon") == unread_because("room 2568") == "not a date that can be read"
+def test_explain_unread_date_names_reason():
+    assert explain_unread_date("05/06/2025") == "day and month may be either"
+    assert explain_unread_date("soon") == explain_unread_date("room 2568") == "not a date that can be read"
     assert read_date("2399-12-31").iso == "2399-12-31"

@@ -3,7 +3,7 @@
 from topiarist.text.demo import demo_documents
 
 
-def test_the_demonstration_collection_is_complete() -> None:
+def test_demo_documents_complete() -> None:
     documents = list(demo_documents())
     assert len(documents) == 12_000
     assert len({document.id for document in documents}) == 12_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from topiarist.text.highlights import cut, spots
+from topiarist.text.highlights import find_spans, split_at_spans
 from topiarist.text.query import parse
 
 
@@ -23,9 +23,9 @@ from topiarist.text.query import parse
 )
 def test_what_is_marked(query, marked):
     text = "Café öl: bail hearing, e-mail of hearings"
-    assert [text[start:end] for start, end in spots(text, parse(query))] == marked
+    assert [text[start:end] for start, end in find_spans(text, parse(query))] == marked
 
 
 def test_a_piece_is_cut_where_spans_begin_and_end():
-    assert cut("cdefg", 2, [(0, 3), (5, 9)]) == (("c", True), ("de", False), ("fg", True))
-    assert cut("cdefg", 2, []) == (("cdefg", False),)
+    assert split_at_spans("cdefg", 2, [(0, 3), (5, 9)]) == (("c", True), ("de", False), ("fg", True))
+    assert split_at_spans("cdefg", 2, []) == (("cdefg", False),)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from topiarist.text.repeated import Frequent, find_repeated, plain_line, says_something, spans, without
+from topiarist.text.repeated import FrequencyCounter, find_repeated, has_letters, plain_line, spans, without
 
 NAVIGATION = ["Home", "News", "About us", "Contact"]
 FOOTER = ["This message is confidential and may be privileged.", "Please delete it if it was not meant for you."]
@@ -23,12 +23,12 @@ def texts(made: list[list[str]]) -> list[str]:
     return ["\n".join(lines) for lines in made]
 
 
-def test_a_line_is_compared_without_case_spacing_and_numbers() -> None:
+def test_plain_line_ignores_case_spacing_numbers() -> None:
     assert plain_line("  Page 3\tof 12 ") == "page # of #"
     assert plain_line("1,234.50  —") == ""
 
 
-def test_blocks_at_top_bottom_and_in_between_are_found_and_nothing_else() -> None:
+def test_find_repeated_finds_blocks_at_any_place() -> None:
     made = documents()
     for number, lines in enumerate(made):
         if number % 2:
@@ -47,18 +47,18 @@ def test_blocks_at_top_bottom_and_in_between_are_found_and_nothing_else() -> Non
     }  # fmt: skip
 
 
-def test_documents_without_repeated_lines_have_none() -> None:
+def test_find_repeated_is_empty_for_distinct_lines() -> None:
     assert find_repeated(texts(documents())).lines == ()
 
 
-def test_a_frequent_word_that_fills_a_line_is_content() -> None:
+def test_find_repeated_keeps_frequent_short_word() -> None:
     made = documents()
     for number, lines in enumerate(made):
         lines.insert(2 + number % 5, "Yes")
     assert find_repeated(texts(made)).lines == ()
 
 
-def test_rows_of_tables_and_subjects_are_content() -> None:
+def test_find_repeated_keeps_table_rows_and_subjects() -> None:
     made = documents()
     for number, lines in enumerate(made[:60]):
         lines.insert(3, f"net profit {number} mln vs {number + 1} mln last year")
@@ -67,7 +67,7 @@ def test_rows_of_tables_and_subjects_are_content() -> None:
 
 
 @pytest.mark.parametrize("changed", [0, 1])
-def test_lines_of_copies_are_no_boilerplate(changed: int) -> None:
+def test_find_repeated_keeps_lines_of_copies(changed: int) -> None:
     """Thirty copies of one text, exact ones or with a word changed here and there."""
     made, chance = documents(), random.Random(1)
     text = documents(1, lines=20)[0]
@@ -79,27 +79,27 @@ def test_lines_of_copies_are_no_boilerplate(changed: int) -> None:
     assert find_repeated(texts(made)).lines == ()
 
 
-def test_documents_of_one_line_are_left_alone() -> None:
+def test_find_repeated_keeps_documents_of_one_line() -> None:
     answers = ["I have nothing to add to what was said before"] * 50 + texts(documents())
     assert find_repeated(answers).lines == ()
     assert without("please delete it", {"please delete it"}) == "please delete it"
 
 
-def test_what_is_left_out_is_told_by_its_place() -> None:
+def test_spans_give_places_of_repeated_lines() -> None:
     text = "Home\n  News \n\nThe text itself.\nHOME\nIts end.\n"
     found = spans(text, {"home", "news"})
     assert [text[start:end] for start, end in found] == ["Home\n  News", "HOME"]
     assert without(text, {"home", "news"}).split() == ["The", "text", "itself.", "Its", "end."]
 
 
-def test_counts_of_the_most_frequent_are_kept_in_a_bounded_memory() -> None:
-    counts = Frequent(places=100)
+def test_frequency_counter_bounds_memory() -> None:
+    counts = FrequencyCounter(max_counts=100)
     for number in range(5_000):
-        counts.see([7, 1_000 + number])
+        counts.add([7, 1_000 + number])
     assert len(counts.counts) <= 200
     assert 5_000 - 5_000 / 50 <= counts.counts[7] <= 5_000
 
 
 @pytest.mark.parametrize("line", ["", "12 34", "3rd", "— · —", "İ", "9.5 %", "第3页", "_x_", "½ ²", "ǅ 7"])
-def test_a_line_says_something_where_it_has_a_form(line):
-    assert says_something(line) == bool(plain_line(line))
+def test_has_letters_agrees_with_plain_line(line):
+    assert has_letters(line) == bool(plain_line(line))

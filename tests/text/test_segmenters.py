@@ -1,4 +1,4 @@
-"""Words of scripts without spaces: by packages where they are installed, said where they are not."""
+"""Tests of the segmenters of scripts without spaces."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from topiarist.text.tokens import Tokenizer
         ("thai", "เรียนภาษาไทย", ["เรียน", "ภาษาไทย"]),
     ],
 )
-def test_real_words(extra, text, words):
+def test_segmenters_split_words(extra, text, words):
     pytest.importorskip(segmenters.PACKAGES[extra])
     tokenizer = Tokenizer(words=extra)
     assert tokenizer(text) == words
@@ -28,12 +28,12 @@ def test_real_words(extra, text, words):
     assert tokenizer("plain words") == ["plain", "words"]
 
 
-def test_thai_words_are_known_in_their_normal_form():
+def test_thai_segmenter_accepts_normalised_text():
     pytest.importorskip("pythainlp")
     assert len(Tokenizer(words="thai")("กำลังเรียน")) == 2
 
 
-def test_a_language_brings_its_words_only_where_they_are_installed(monkeypatch):
+def test_find_installed_extra_requires_package(monkeypatch):
     monkeypatch.setattr(segmenters, "find_spec", lambda name: None)
     assert Recipe().counting(Language("zh", 1.0, 10)).segmenter == ""
     monkeypatch.setattr(segmenters, "find_spec", lambda name: name)
@@ -41,15 +41,15 @@ def test_a_language_brings_its_words_only_where_they_are_installed(monkeypatch):
     assert Recipe().counting(Language("en", 1.0, 10)).segmenter == ""
 
 
-def test_texts_that_were_counted_by_words_say_what_is_missing(monkeypatch):
+def test_get_segmenter_reports_missing_package(monkeypatch):
     monkeypatch.setattr(segmenters, "find_spec", lambda name: None)
-    segmenters.segmenter.cache_clear()
+    segmenters.get_segmenter.cache_clear()
     with pytest.raises(ResourceError, match="rjieba") as refused:
         CountSettings(segmenter="chinese").tokenizer("考研成绩")
     assert "topiarist[chinese]" in refused.value.hint
-    segmenters.segmenter.cache_clear()
+    segmenters.get_segmenter.cache_clear()
 
 
-def test_a_segmenter_that_changes_the_text_is_not_believed(monkeypatch):
-    monkeypatch.setattr("topiarist.text.tokens.segmenter", lambda extra: lambda run: ["x"])
+def test_tokenizer_ignores_segmenters_that_change_text(monkeypatch):
+    monkeypatch.setattr("topiarist.text.tokens.get_segmenter", lambda extra: lambda run: ["x"])
     assert Tokenizer(words="chinese")("考研成绩") == ["考研", "研成", "成绩"]

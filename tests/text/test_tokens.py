@@ -1,4 +1,4 @@
-"""The tokeniser against a slow, obvious one; every script; where words stand in the original text."""
+"""Tests of the tokeniser against its definition, scikit-learn and many scripts."""
 
 import random
 import unicodedata
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from tests.work import promptly
-from topiarist.text.characters import alignment, normalised, patterns
+from topiarist.text.characters import align_normalised, normalise, patterns
 from topiarist.text.tokens import Tokenizer, is_unspaced
 
 UNSPACED_NAMES = (
@@ -68,39 +68,39 @@ def reference(text: str, numbers: bool) -> list[str]:
 @given(mixed_text, st.booleans())
 @example("i̇stanbul İ Σ", False)
 @example("\U0001b002 \u3021 \u303b \U0001aff0", False)
-def test_the_fast_tokeniser_agrees_with_the_definitions(text: str, numbers: bool) -> None:
+def test_tokenizer_matches_definitions(text: str, numbers: bool) -> None:
     assert Tokenizer(numbers=numbers)(text) == reference(text, numbers)
 
 
 @given(st.text(st.characters(max_codepoint=0x24F, exclude_characters="İ"), max_size=60))
-def test_latin_texts_give_the_tokens_of_scikit_learn(text: str) -> None:
-    theirs = CountVectorizer(preprocessor=normalised).build_analyzer()
+def test_tokenizer_matches_scikit_learn_on_latin_texts(text: str) -> None:
+    theirs = CountVectorizer(preprocessor=normalise).build_analyzer()
     assert Tokenizer(numbers=True)(text) == theirs(text)
 
 
 @given(mixed_text)
-def test_words_are_words_again(text: str) -> None:
+def test_tokenizer_idempotent(text: str) -> None:
     tokens = Tokenizer()
     spaced = [word for word in tokens(text) if not is_unspaced(word)]
     assert tokens(" ".join(spaced)) == spaced
 
 
 @given(mixed_text)
-def test_offsets_give_the_same_words_and_point_at_their_source(text: str) -> None:
+def test_offsets_match_words_and_sources(text: str) -> None:
     tokens = Tokenizer()
     found = list(tokens.offsets(text))
     assert [word for word, _, _ in found] == tokens(text)
     for word, start, end in found:
         assert 0 <= start < end <= len(text)
-        source = normalised(text[start:end]).replace("ς", "σ")
+        source = normalise(text[start:end]).replace("ς", "σ")
         assert word.replace("ς", "σ") in source
     assert [start for _, start, _ in found] == sorted(start for _, start, _ in found)
 
 
 @given(mixed_text)
-def test_every_normalised_character_has_a_source(text: str) -> None:
-    slices = alignment(text)
-    assert len(slices) == len(normalised(text))
+def test_align_normalised_covers_all_characters(text: str) -> None:
+    slices = align_normalised(text)
+    assert len(slices) == len(normalise(text))
 
 
 @pytest.mark.parametrize(
@@ -121,11 +121,11 @@ def test_every_normalised_character_has_a_source(text: str) -> None:
         ("", []),
     ],
 )
-def test_words_of_many_scripts(text: str, words: list[str]) -> None:
+def test_tokenizer_splits_many_scripts(text: str, words: list[str]) -> None:
     assert Tokenizer()(text) == words
 
 
-def test_offsets_survive_characters_that_change_length() -> None:
+def test_offsets_with_characters_that_change_length() -> None:
     text = "İstanbul: e\u0301te\u0301 ﬁn"
     assert [text[start:end] for _, start, end in Tokenizer().offsets(text)] == [
         "İstanbul",
@@ -134,12 +134,12 @@ def test_offsets_survive_characters_that_change_length() -> None:
     ]
 
 
-def test_numbers_are_kept_on_request() -> None:
+def test_tokenizer_keeps_numbers_on_request() -> None:
     assert Tokenizer(numbers=True)("in 1984, 7 of __ x²") == ["in", "1984", "of", "__", "x2"]
 
 
 @pytest.mark.parametrize("marks", ["\u0301\u0323", "\u0f73", "\uff9e\u0301", "\U0001d165\U0001d16d"])
-def test_a_letter_under_a_hundred_thousand_marks(marks: str) -> None:
+def test_tokenizer_limits_marks_of_a_letter(marks: str) -> None:
     # Normalisation sorts marks in time that grows with the square of their number: this took half a minute.
     text = "xy" + marks * 100_000 + " word"
     with promptly(15):
@@ -150,15 +150,15 @@ def test_a_letter_under_a_hundred_thousand_marks(marks: str) -> None:
     assert found[-1] == ("word", len(text) - 4, len(text))
 
 
-def test_runs_of_marks_are_found_wherever_they_stand() -> None:
+def test_normalise_finds_long_runs_of_marks() -> None:
     for before in range(70):
         text = "é" * before + "\u0301" * 256
-        assert len(normalised(text)) <= before + 30
-        assert len(normalised(text[:-1])) >= before + 254  # one less is left alone, and what it is does not matter
-        assert len(alignment(text)) == len(normalised(text))
+        assert len(normalise(text)) <= before + 30
+        assert len(normalise(text[:-1])) >= before + 254  # one less is left alone, and what it is does not matter
+        assert len(align_normalised(text)) == len(normalise(text))
 
 
-def test_whatever_normalises_to_a_mark_counts_as_one() -> None:
+def test_mark_pattern_includes_normalised_marks() -> None:
     for code in range(0x300, 0x1F000):
         character = chr(code)
         first = unicodedata.normalize("NFKD", character)[:1]
@@ -167,14 +167,14 @@ def test_whatever_normalises_to_a_mark_counts_as_one() -> None:
             assert patterns().many_marks.fullmatch(character * 8)
 
 
-def test_text_of_western_europe_is_cut_as_the_pattern_cuts_it() -> None:
+def test_latin_shortcut_matches_word_pattern() -> None:
     signs = [*range(32, 256), *range(0x2010, 0x2028), *range(0x2030, 0x205F), 0x300, 0x200D, 0x3B1, 0x153, 0x17F]
     chance = random.Random(0)
     for _ in range(2_000):
         text = "".join(map(chr, chance.choices(signs, k=chance.randint(1, 30))))
-        form = normalised(text)
+        form = normalise(text)
         if not patterns().unusual.search(form):
-            assert Tokenizer().pieces(text) == patterns().word.findall(form)
+            assert Tokenizer().split_candidates(text) == patterns().word.findall(form)
     allowed = [chr(sign) for sign in signs if sign > 255 and not patterns().beyond_latin.match(chr(sign))]
     assert allowed
     assert not any(map(str.isalnum, allowed))

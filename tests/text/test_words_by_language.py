@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from topiarist.errors import UsageError
-from topiarist.text.language import Language, Tally, detect_language, language_code
-from topiarist.text.stems import has_stemmer, stem_languages, stems
+from topiarist.text.language import Language, LanguageCounts, detect_language, get_language_code
+from topiarist.text.stems import find_stems, has_stemmer, list_stem_languages
 from topiarist.text.stop_words import (
     as_tokens,
     function_words,
@@ -20,7 +20,7 @@ GERMAN = "Die Regierung hat gestern beschlossen, dass die neuen Gesetze im näch
 FRENCH = "Le gouvernement a décidé hier que les nouvelles lois entreront en vigueur au cours de l'année prochaine."
 
 
-def test_english_stop_words_leave_topics_alone() -> None:
+def test_english_stop_words_exclude_topical_words() -> None:
     words = stop_words("english")
     assert {"the", "of", "and"} <= words
     assert "computer" not in words
@@ -28,13 +28,13 @@ def test_english_stop_words_leave_topics_alone() -> None:
     assert "research" not in words
 
 
-def test_other_languages_have_their_lists() -> None:
+def test_stop_words_of_other_languages() -> None:
     assert {"der", "und", "nicht"} <= stop_words("de")
     assert stop_words("German") == stop_words("de")
     assert all(word == word.lower() for word in stop_words("fr"))
 
 
-def test_function_words_name_nothing_and_stop_words_may() -> None:
+def test_function_words_differ_from_stop_words() -> None:
     words = function_words("english")
     assert {"from", "between", "which", "as"} <= words
     assert not {"system", "interest", "fire", "mill", "bill", "two"} & words
@@ -44,7 +44,7 @@ def test_function_words_name_nothing_and_stop_words_may() -> None:
     assert not {"the", "der"} & function_words("")
 
 
-def test_entries_that_the_tokeniser_splits_count_by_their_parts() -> None:
+def test_as_tokens_splits_entries() -> None:
     assert as_tokens(["c'est", "Über", "一方面", "但是", "a"]) == {"est", "über", "但是"}
 
 
@@ -56,68 +56,68 @@ def test_stop_words_from_a_file(tmp_path: Path) -> None:
         stop_words_from_file(tmp_path / "none.txt")
 
 
-def test_no_choice_means_no_stop_words() -> None:
+def test_resolve_stop_words_of_settings() -> None:
     assert resolve_stop_words(None) == frozenset()
     assert resolve_stop_words(["One", "two"]) == {"one", "two"}
 
 
-def test_an_unknown_language_is_named() -> None:
+def test_unknown_language_rejected() -> None:
     with pytest.raises(UsageError, match="expected a language such as 'en' or 'english', got 'klingon'"):
-        language_code("klingon")
+        get_language_code("klingon")
     with pytest.raises(UsageError, match="no stop list for tamil"):
         stop_words("ta")
     with pytest.raises(UsageError, match="no stemmer for chinese"):
-        stems(["词"], "zh")
+        find_stems(["词"], "zh")
 
 
 @pytest.mark.parametrize(("given", "code"), [("EN", "en"), ("german", "de"), ("pt-BR", "pt"), ("nb", "no")])
-def test_languages_by_code_or_name(given: str, code: str) -> None:
-    assert language_code(given) == code
+def test_get_language_code_of_names(given: str, code: str) -> None:
+    assert get_language_code(given) == code
 
 
-def test_the_language_of_most_documents_is_found() -> None:
+def test_detect_language_of_most_documents() -> None:
     found = detect_language([GERMAN] * 6 + [FRENCH] * 3 + ["", "?!"])
-    assert (found.code, found.name, found.judged) == ("de", "german", 9)
+    assert (found.code, found.name, found.n_judged) == ("de", "german", 9)
     assert found.share == pytest.approx(2 / 3)
     assert detect_language(iter([FRENCH] * 3)).code == "fr"
 
 
-def test_a_long_sequence_is_sampled_all_along() -> None:
+def test_detect_language_samples_evenly() -> None:
     found = detect_language([GERMAN] * 400 + [FRENCH] * 1600)
-    assert (found.code, found.judged) == ("fr", 200)
+    assert (found.code, found.n_judged) == ("fr", 200)
 
 
-def test_of_languages_with_as_many_texts_that_with_more_letters_is_found_and_not_that_of_the_alphabet() -> None:
+def test_language_counts_break_ties_by_letters() -> None:
     assert detect_language([GERMAN, FRENCH * 2]).code == detect_language([FRENCH * 2, GERMAN]).code == "fr"
     assert detect_language([GERMAN * 2, FRENCH]).code == "de"
-    tally = Tally()
+    tally = LanguageCounts()
     for code in ("fr", "de", "", "fr", "de"):
-        tally.see(code, "text")
-    assert (tally.tied, tally.most_frequent.code) == (["fr", "de"], "fr")  # the first one met
+        tally.add(code, "text")
+    assert (tally.ties, tally.most_frequent.code) == (["fr", "de"], "fr")  # the first one met
 
 
-def test_nothing_to_judge_by_is_an_answer() -> None:
+def test_detect_language_without_usable_text() -> None:
     assert detect_language(["", "12"]).code == ""
 
 
-def test_stems_of_words_and_phrases() -> None:
-    assert stems(["networks", "neural networks", "networking"], "english") == [
+def test_stem_words_and_phrases() -> None:
+    assert find_stems(["networks", "neural networks", "networking"], "english") == [
         "network",
         "neural network",
         "network",
     ]
-    assert "de" in stem_languages()
+    assert "de" in list_stem_languages()
 
 
 @pytest.mark.parametrize(
     ("code", "listed", "stemmed"),
     [("en", True, True), ("German", True, True), ("nb", True, True), ("zh", True, False), ("ta", False, True)],
 )
-def test_whether_a_language_has_stop_words_and_a_stemmer(code: str, listed: bool, stemmed: bool) -> None:
+def test_stop_words_and_stemmers_by_language(code: str, listed: bool, stemmed: bool) -> None:
     assert (has_stop_words(code), has_stemmer(code)) == (listed, stemmed)
 
 
-def test_every_language_that_can_be_detected_has_an_answer() -> None:
+def test_detectable_languages_supported() -> None:
     import py3langid
 
     codes = [code for code, _ in py3langid.rank("words")]
@@ -126,7 +126,7 @@ def test_every_language_that_can_be_detected_has_an_answer() -> None:
         if has_stop_words(code):
             assert stop_words(code)
         if has_stemmer(code):
-            assert stems(["words"], code)
+            assert find_stems(["words"], code)
         assert Language(code, 1.0, 1).name or not code
     assert not has_stop_words("xh")
     assert not has_stemmer("xh")

@@ -1,9 +1,9 @@
-"""Which characters make up words, in every script, and the one form in which texts are compared.
+"""Characters of words in every script, and the form in which texts are compared.
 
-Python's ``\\w`` leaves out combining marks, so that a Hindi, Tamil or pointed Hebrew word would fall apart.
-Here a word is ``\\w`` characters *and the marks and joiners that follow them*. Scripts written without spaces
-between words (Han, kana, Thai, Lao, Khmer, Burmese) are recognised by their blocks. The tables come from
-``unicodedata`` and are built once, on the first text that is not plain ASCII.
+Python's ``\\w`` omits combining marks, which would split a Hindi, Tamil or pointed Hebrew word. Here a word is ``\\w``
+characters *and the marks and joiners that follow them*. Scripts without spaces between words (Han, kana, Thai, Lao,
+Khmer, Burmese) are recognised by their blocks. The tables come from ``unicodedata`` and are built once, on the first
+text that is not plain ASCII.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import NamedTuple
 IGNORABLE = "\u00ad\u2060\ufeff\ufe00-\ufe0f\U000e0100-\U000e01ef"
 # Zero-width (non-)joiners shape letters in Persian and the scripts of India: they belong to the word.
 JOINERS = "\u200c\u200d"
-# Blocks written without spaces between words. Their digits are left out: numbers stay whole.
-UNSPACED = (
+# Blocks written without spaces between words, without their digits: a number stays one word.
+UNSPACED_SCRIPTS = (
     "\u0e01-\u0e4f\u0e5a-\u0ecf\u0eda-\u0eff"  # Thai, Lao
     "\u1000-\u103f\u104a-\u108f\u109a-\u109f\ua9e0-\ua9ef\ua9fa-\ua9ff\uaa60-\uaa7f"  # Burmese
     "\u1780-\u17df\u17ea-\u17ff"  # Khmer
@@ -29,8 +29,8 @@ UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U0001b000-\U0001b16f\U00020000-\U0003ffff"  # Han, older kana
 )
 _MARKS_END = 0x1F000  # the last assigned block with combining marks ends below; variation selectors are ignorable
-# Sorting the marks of a letter takes `unicodedata` time that grows with the square of their number. No language
-# puts more than 30 on one (UAX #15, stream-safe text), so of a run of 256 only these are kept. Looking for one is
+# The time of `unicodedata` to sort the marks of a letter grows with the square of their number. No language
+# puts more than 30 on one letter (UAX #15, stream-safe text), so a run of 256 is cut to 30. The search for a run is
 # cheap: of every 32nd character, eight in a row must be marks.
 _MARKS_KEPT, _MARKS_STEP, _MARKS_SEEN = 30, 32, 8
 _MARKS_IN_LETTERS = "\uff9e\uff9f"  # letters by category that normalise to marks
@@ -41,10 +41,10 @@ class Patterns(NamedTuple):
     """Regular expressions over normalised, non-ASCII text."""
 
     ignorable: re.Pattern[str]
-    many_marks: re.Pattern[str]  # in every 32nd character: there may be a run of marks that is too long
-    mark_run: re.Pattern[str]  # such a run; its group is what is kept
+    many_marks: re.Pattern[str]  # matches every 32nd character of a text with too long a run of marks
+    mark_run: re.Pattern[str]  # too long a run of marks; the group is the part to keep
     beyond_latin: re.Pattern[str]  # a character that is neither in Latin-1 nor a quote, a dash or the like
-    unusual: re.Pattern[str]  # a character that the fast pattern does not treat properly
+    unusual: re.Pattern[str]  # a character that the fast pattern does not support
     word: re.Pattern[str]  # runs of word characters with marks of the basic plane
     any_word: re.Pattern[str]  # the same with the marks of all planes
     unspaced_run: re.Pattern[str]
@@ -73,7 +73,7 @@ def patterns() -> Patterns:
     ]
     basic_marks = _ranges(code for code in marks if code < 0x10000)
     basic = basic_marks + JOINERS
-    every = _ranges(marks) + JOINERS
+    all_marks = _ranges(marks) + JOINERS
     mark = f"[{_ranges(marks)}{_MARKS_IN_LETTERS}]"
     return Patterns(
         ignorable=ignorable,
@@ -81,30 +81,30 @@ def patterns() -> Patterns:
         many_marks=re.compile(f"[{basic_marks}{_MARKS_IN_LETTERS}\U00010000-\U0010ffff]{{{_MARKS_SEEN}}}"),
         mark_run=re.compile(f"({mark}{{{_MARKS_KEPT}}}){mark}{{{_MARKS_STEP * _MARKS_SEEN - _MARKS_KEPT},}}"),
         beyond_latin=re.compile("[^\\x00-\\xff\\u2010-\\u2027\\u2030-\\u205e]"),
-        unusual=re.compile(f"[{UNSPACED}\U00010000-\U0010ffff]"),
+        unusual=re.compile(f"[{UNSPACED_SCRIPTS}\U00010000-\U0010ffff]"),
         word=re.compile(rf"\w+(?:[{basic}]+\w*)*"),
-        any_word=re.compile(rf"\w+(?:[{every}]+\w*)*"),
-        unspaced_run=re.compile(f"(?![{every}])[{UNSPACED}][{UNSPACED}{every}]*"),
-        unspaced_character=re.compile(f".[{every}]*"),
+        any_word=re.compile(rf"\w+(?:[{all_marks}]+\w*)*"),
+        unspaced_run=re.compile(f"(?![{all_marks}])[{UNSPACED_SCRIPTS}][{UNSPACED_SCRIPTS}{all_marks}]*"),
+        unspaced_character=re.compile(f".[{all_marks}]*"),
     )
 
 
-def normalised(text: str) -> str:
-    """Return ``text`` in the form in which words are compared: compatible characters unified, lower case.
+def normalise(text: str) -> str:
+    """Return a text in the form in which words are compared: compatible characters unified, lower case.
 
-    That is NFKC, lower case, NFKC again (lower-casing can undo a composition), without invisible characters.
+    That is NFKC, lower case, NFKC again (lower case can undo a composition), without invisible characters.
     """
     if text.isascii():
         return text.lower()
     text = patterns().ignorable.sub("", text)
     if patterns().many_marks.search(text[::_MARKS_STEP]):
         text = patterns().mark_run.sub(r"\1", text)
-    lowered = unicodedata.normalize("NFKC", text).lower()
-    return unicodedata.normalize("NFKC", lowered)
+    lower_case = unicodedata.normalize("NFKC", text).lower()
+    return unicodedata.normalize("NFKC", lower_case)
 
 
-def _continues(character: str) -> bool:
-    """Tell whether normalisation may fuse ``character`` with what stands before it."""
+def _fuses_with_previous(character: str) -> bool:
+    """Return whether normalisation can fuse a character with the one before it."""
     first = unicodedata.normalize("NFKD", character)[0]
     return (
         unicodedata.category(first)[0] == "M"
@@ -113,16 +113,16 @@ def _continues(character: str) -> bool:
     )
 
 
-def alignment(text: str) -> list[tuple[int, int]]:
-    """Return for every character of ``normalised(text)`` the slice of ``text`` that it came from.
+def align_normalised(text: str) -> list[tuple[int, int]]:
+    """Return for every character of ``normalise(text)`` the slice of ``text`` that it comes from.
 
     Characters that normalise together (a letter and its accents) share one slice.
     """
-    slices: list[tuple[int, int]] = []
+    source_slices: list[tuple[int, int]] = []
     start = 0
     for end in range(1, len(text) + 1):
-        if end < len(text) and not text[end].isascii() and _continues(text[end]):
+        if end < len(text) and not text[end].isascii() and _fuses_with_previous(text[end]):
             continue
-        slices.extend([(start, end)] * len(normalised(text[start:end])))
+        source_slices.extend([(start, end)] * len(normalise(text[start:end])))
         start = end
-    return slices
+    return source_slices

@@ -1,99 +1,126 @@
-"""The order of day and month in each source of dates: its own dates decide it, and never those of another source.
+"""The order of day and month in the dates of each source.
 
-Where they do not tell, it is what somebody asked for; where nobody did, it is undecided, and such dates are not read.
+The dates of a source decide its order, never those of another source. If they do not, the requested order holds;
+without one, ambiguous dates are not read.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from topiarist.text.dates import AUTO, MIXED, ORDERS, Evidence, Read
+from topiarist.text.dates import AUTO, DAY_FIRST, MIXED, MONTH_FIRST, ORDERS, ParsedDate
 
 UNDECIDED = "undecided"
 
 
+@dataclass
+class OrderEvidence:
+    """Numbers of dates of a source that allow each order of day and month."""
+
+    n_day_first: int = 0  # dates that only this order allows
+    n_month_first: int = 0
+    n_ambiguous: int = 0
+    n_dotted: int = 0  # ambiguous dates with dots
+    example: str = ""  # an ambiguous date
+
+    def add(self, parsed: ParsedDate, text: str = "", times: int = 1) -> None:
+        """Count a date that occurs ``times`` times."""
+        if parsed.day_first and parsed.month_first:
+            self.n_ambiguous += times
+            self.n_dotted += times * parsed.has_dots
+            self.example = self.example or text
+        else:
+            self.n_day_first += times * bool(parsed.day_first)
+            self.n_month_first += times * bool(parsed.month_first)
+
+    @property
+    def order(self) -> str:
+        """Order that the dates decide, or an empty string."""
+        if self.n_day_first and self.n_month_first:
+            return MIXED
+        if self.n_day_first or self.n_month_first:
+            return DAY_FIRST if self.n_day_first else MONTH_FIRST
+        return DAY_FIRST if self.n_ambiguous and self.n_dotted == self.n_ambiguous else ""
+
+
 class DateOrders:
-    """What the dates of sources say about the order of day and month."""
+    """Order of day and month by source, from the dates of each source and the requested order."""
 
-    def __init__(self, asked: str = AUTO) -> None:
-        self.asked = asked if asked in ORDERS else ""
-        self.seen: dict[str, Evidence] = defaultdict(Evidence)
+    def __init__(self, requested: str = AUTO) -> None:
+        self.requested = requested if requested in ORDERS else ""
+        self.evidence: dict[str, OrderEvidence] = defaultdict(OrderEvidence)
 
-    def see(self, source: str, read: Read, text: str, times: int = 1) -> None:
-        """One date of a source; those that are the same in either order say nothing."""
-        if read and not read.iso:
-            self.seen[source].see(read, text, times)
+    def add(self, source: str, parsed: ParsedDate, text: str, times: int = 1) -> None:
+        """Count a date of a source, unless both orders give the same date."""
+        if parsed and not parsed.iso:
+            self.evidence[source].add(parsed, text, times)
 
-    def of(self, source: str) -> str:
-        """The order of a source; nothing where it is undecided, or where it needs none."""
-        evidence = self.seen.get(source)
+    def get_order(self, source: str) -> str:
+        """Return the order of a source; an empty string if it is undecided or not needed."""
+        evidence = self.evidence.get(source)
         if evidence is None:
             return ""
-        own = evidence.order
-        told = own in ORDERS and bool(evidence.day or evidence.month)  # dots are a habit, and no proof
-        return own if told else self.asked or own
+        is_proven = evidence.order != MIXED and bool(evidence.n_day_first or evidence.n_month_first)
+        return evidence.order if is_proven else self.requested or evidence.order  # dots are a habit, no proof
 
     @property
-    def undecided(self) -> list[str]:
-        """The sources whose dates may have either order."""
-        return [source for source, evidence in self.seen.items() if evidence.needed and not self.of(source)]
+    def ambiguous_sources(self) -> list[str]:
+        """Sources with dates whose order is undecided."""
+        return [source for source in self.evidence if not self.get_order(source)]
 
-    def said(self, source: str) -> str:
-        """How the order of a source was decided, in words."""
-        order, evidence = self.of(source), self.seen[source]
+    def describe_order(self, source: str) -> str:
+        """Return the order of a source and what decided it, in words."""
+        order, evidence = self.get_order(source), self.evidence[source]
         if not order:
             return UNDECIDED
-        if self.asked and order == self.asked:
+        if self.requested and order == self.requested:
             return f"{order}, as was asked"
+        n_decided = evidence.n_day_first + evidence.n_month_first
         if order == MIXED:
-            return f"day and month in both orders ({evidence.day:,} day-first, {evidence.month:,} month-first)"
-        decided = evidence.day + evidence.month
-        by = f"decided by {decided:,} of {decided + evidence.either:,} dates"
-        though = f", though {self.asked} was asked" if self.asked else ""
-        return f"{order}, {by}{though}" if decided else f"{order}, as dates with dots are written"
+            numbers = f"{evidence.n_day_first:,} day-first, {evidence.n_month_first:,} month-first"
+            return f"day and month in both orders ({numbers})"
+        contrast = f", though {self.requested} was asked" if self.requested else ""
+        reason = f"decided by {n_decided:,} of {n_decided + evidence.n_ambiguous:,} dates{contrast}"
+        return f"{order}, {reason if n_decided else 'as dates with dots are written'}"
 
-    @property
-    def undecided_said(self) -> str:
-        """How many dates are not read because nothing tells what comes first in them; nothing where there are none."""
-        found = self.undecided
-        if not found:
+    def describe_unread(self) -> str:
+        """Return the number of dates without a decided order, in words; an empty string if there are none."""
+        sources = self.ambiguous_sources
+        if not sources:
             return ""
-        number, first = sum(self.seen[one].either for one in found), found[0]
-        where = f"{first or 'documents without a source'}{' and others' * (len(found) > 1)}"
-        many = "1 date" if number == 1 else f"{number:,} dates"
+        number, first = sum(self.evidence[source].n_ambiguous for source in sources), sources[0]
+        where = f"{first or 'documents without a source'}{' and others' * (len(sources) > 1)}"
+        dates, verb = ("1 date", "is") if number == 1 else (f"{number:,} dates", "are")
         return (
-            f"{many} of {where}, such as {self.seen[first].example}, {'is' if number == 1 else 'are'} not read, "
+            f"{dates} of {where}, such as {self.evidence[first].example}, {verb} not read, "
             f"for day and month may be either: --dates {' or '.join(ORDERS)}"
         )
 
-    def common(self, but: str = "") -> str:
-        """The one order of all sources but one that have any; empty where they differ."""
-        found = {order for source in self.seen if source != but and (order := self.of(source))}
-        return found.pop() if len(found) == 1 and found <= set(ORDERS) else ""
+    def common_order(self, except_source: str = "") -> str:
+        """Return the one order of all sources but one; an empty string if they differ."""
+        orders = {order for source in self.evidence if source != except_source and (order := self.get_order(source))}
+        return orders.pop() if len(orders) == 1 and orders <= set(ORDERS) else ""
 
 
-def orders_said(said: Iterable[tuple[str, str]], *, least: bool = False) -> list[str]:
-    """How the orders of sources were decided: of one by what, of several how many have it.
+def summarise_orders(descriptions: Iterable[tuple[str, str]], *, partial: bool = False) -> list[str]:
+    """Return sentences on the orders of sources: the description of a single source, or numbers of sources by order.
 
-    ``least``: these are not all sources.
+    ``descriptions``: each source with its ``describe_order``. ``partial``: there are more sources than these.
     """
-    known = list(said)
+    known = list(descriptions)
     if len(known) == 1:
-        ((source, how),) = known
-        return [f"{f'of {source}: ' if source else ''}{how}"]
+        ((source, description),) = known
+        return [f"{f'of {source}: ' if source else ''}{description}"]
     times, first = Counter[str](), dict[str, str]()
-    for source, how in known:
-        order, _, why = how.partition(",")
-        kind = how if why.endswith("asked") and "though" not in why else order
+    for source, description in known:
+        order, _, reason = description.partition(",")
+        kind = description if reason.endswith("asked") and "though" not in reason else order
         times[kind] += 1
         first.setdefault(kind, source)
-    some = "at least " if least else ""
     return [
-        f"{kind}{',' if ',' in kind else ''} in {some}{_sources(number)}, {first[kind]} among them"
+        f"{kind}{',' if ',' in kind else ''} in {'at least ' * partial}{number:,} source{'s' * (number != 1)}, "
+        f"{first[kind]} among them"
         for kind, number in times.items()
     ]
-
-
-def _sources(number: int) -> str:
-    return f"{number:,} source{'s' * (number != 1)}"

@@ -1,4 +1,4 @@
-"""A document as it comes from a reader, and a document that could not be read."""
+"""Documents as readers yield them, and documents that could not be read."""
 
 from __future__ import annotations
 
@@ -10,35 +10,36 @@ from topiarist.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One text with what is known about it."""
+    """One text with its id, title, labels, source, date and columns."""
 
     id: str
     text: str
     title: str = ""
     labels: tuple[str, ...] = ()
-    source: str = ""  # the file it came from, as the user named it
-    date: str = ""  # in ISO 8601 where it can be read from this document alone, else as it was given
-    given_date: str = ""  # as it was given, where that is different
-    columns: tuple[tuple[str, str], ...] = ()  # what else is known of it: names and values
+    source: str = ""  # path of its file, as the user typed it
+    date: str = ""  # in ISO 8601 if this document alone decides it, else as in the source
+    given_date: str = ""  # the text of the source, if it differs from ``date``
+    columns: tuple[tuple[str, str], ...] = ()  # names and values
+    has_file_date: bool = False  # ``date`` is that of the file, because the text has none
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that was left out, and why."""
+    """Skipped file, row or message, with the reason."""
 
     source: str
     reason: str
 
 
-def as_documents(items: Iterable[Document | str], first: int = 1) -> Iterator[Document]:
-    """Documents as they are, and texts as documents whose ids are their numbers, from ``first`` on."""
-    for number, item in enumerate(items, first):
+def as_documents(items: Iterable[Document | str], first_number: int = 1) -> Iterator[Document]:
+    """Yield documents unchanged, and texts as documents with numbers as ids."""
+    for number, item in enumerate(items, first_number):
         if isinstance(item, str):
             yield Document(str(number), item)
         elif isinstance(item, Document):
             yield item
         else:
             raise InputError(
-                f"expected texts or documents, got {type(item).__name__} as number {number - first + 1}",
-                hint="a list of strings, a column of a table of them, or Document(id, text)",
+                f"expected texts or documents, got {type(item).__name__} as number {number - first_number + 1}",
+                hint="Pass a list of strings, a column of strings, or Document(id, text).",
             )

@@ -1,4 +1,4 @@
-"""Where in a text the words of a query are, as the full-text index would see them."""
+"""Places of the words of a query in a text, by the rules of the full-text index."""
 
 from __future__ import annotations
 
@@ -6,123 +6,132 @@ import re
 from collections.abc import Callable, Collection, Sequence
 
 from topiarist.text.characters import patterns
-from topiarist.text.query import Query, folded
+from topiarist.text.query import Query, fold_word
 from topiarist.text.tokens import has_unspaced
 
-_WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+")  # letters and digits, with accents that stand behind them
-_APART = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))  # what parts words of plain letters
+_WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+")  # letters and digits, with combining accents
+# A translation table that turns the characters between ASCII words into spaces.
+_ASCII_SEPARATORS = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
 
-AROUND, BEFORE = 200, 40  # characters of a piece of text, and of what stands before its first match
+SNIPPET_CHARACTERS, LEAD_CHARACTERS = 200, 40  # characters of an excerpt, and before its first match
 
 Span = tuple[int, int]
 Pieces = tuple[tuple[str, bool], ...]  # text, and whether it is a match; never HTML
 
 
-def spots(text: str, query: Query) -> list[Span]:
-    """The places of words, beginnings and phrases that a query wants, in order; none overlaps another."""
-    wanted: dict[str, list[tuple[list[str], bool]]] = {}
+def find_spans(text: str, query: Query) -> list[Span]:
+    """Return the places of the words, prefixes and phrases of a query, in order and without overlaps."""
+    terms_by_first_word: dict[str, list[tuple[list[str], bool]]] = {}
     beginnings: list[tuple[list[str], bool]] = []
     for term in query.terms:
-        words = [folded(found[0]) for found in _WORD.finditer(term.words)]
+        words = [fold_word(match[0]) for match in _WORD.finditer(term.words)]
         if words and not term.exclude:
-            alone = term.prefix and len(words) == 1
-            (beginnings if alone else wanted.setdefault(words[0], [])).append((words, term.prefix))
-    unspaced = [term.words for term in query.terms if not term.exclude and has_unspaced(term.words)]
-    if unspaced:
-        return _runs(text, unspaced, Query(tuple(one for one in query.terms if one.words not in unspaced)))
-    if not wanted and not beginnings:
+            is_single_prefix = term.prefix and len(words) == 1
+            group = beginnings if is_single_prefix else terms_by_first_word.setdefault(words[0], [])
+            group.append((words, term.prefix))
+    unspaced_terms = [term.words for term in query.terms if not term.exclude and has_unspaced(term.words)]
+    if unspaced_terms:
+        others = Query(tuple(term for term in query.terms if term.words not in unspaced_terms))
+        return _find_run_spans(text, unspaced_terms, others)
+    if not terms_by_first_word and not beginnings:
         return []
-    known: dict[str, str] = {}
-    found = [
-        (*one.span(), known.get(one[0]) or known.setdefault(one[0], folded(one[0]))) for one in _WORD.finditer(text)
+    folded_words: dict[str, str] = {}
+    words_in_text = [
+        (*match.span(), folded_words.get(match[0]) or folded_words.setdefault(match[0], fold_word(match[0])))
+        for match in _WORD.finditer(text)
     ]
     spans: list[Span] = []
-    for place, (start, _, word) in enumerate(found):
+    for place, (start, _, word) in enumerate(words_in_text):
         ends = [
-            found[place + len(words) - 1][1]
-            for words, prefix in (*wanted.get(word, ()), *beginnings)
-            if _here([one for *_, one in found[place : place + len(words)]], words, prefix)
+            words_in_text[place + len(words) - 1][1]
+            for words, prefix in (*terms_by_first_word.get(word, ()), *beginnings)
+            if _matches_at([match for *_, match in words_in_text[place : place + len(words)]], words, prefix)
         ]
         if ends and (not spans or start >= spans[-1][1]):
             spans.append((start, max(ends)))
     return spans
 
 
-def _runs(text: str, runs: Sequence[str], others: Query) -> list[Span]:
-    """Runs of letters wherever they stand, beside what else a query wants."""
-    found = [one.span() for run in runs for one in re.finditer(re.escape(run), text, re.IGNORECASE)]
-    return joined([*found, *spots(text, others)])
+def _find_run_spans(text: str, runs: Sequence[str], others: Query) -> list[Span]:
+    """Return the places of runs of letters, and of the other terms of a query."""
+    spans = [match.span() for run in runs for match in re.finditer(re.escape(run), text, re.IGNORECASE)]
+    return merge_spans([*spans, *find_spans(text, others)])
 
 
-def _here(said: list[str], words: list[str], prefix: bool) -> bool:
-    if len(said) != len(words) or said[:-1] != words[:-1]:
+def _matches_at(text_words: list[str], words: list[str], prefix: bool) -> bool:
+    if len(text_words) != len(words) or text_words[:-1] != words[:-1]:
         return False
-    return said[-1].startswith(words[-1]) if prefix else said[-1] == words[-1]
+    return text_words[-1].startswith(words[-1]) if prefix else text_words[-1] == words[-1]
 
 
-def cut(text: str, start: int, spans: list[Span]) -> Pieces:
-    """A piece of a text that begins at ``start``, cut where spans begin and end; whether each part lies in one."""
-    end, here = start + len(text), start
+def split_at_spans(text: str, start: int, spans: list[Span]) -> Pieces:
+    """Cut an excerpt that begins at ``start`` into parts inside and outside of spans."""
+    end, position = start + len(text), start
     parts = []
     for first, last in spans:
-        first, last = max(first, here), min(last, end)
+        first, last = max(first, position), min(last, end)
         if first < last:
-            parts += [(text[here - start : first - start], False), (text[first - start : last - start], True)]
-            here = last
-    parts.append((text[here - start :], False))
+            parts += [(text[position - start : first - start], False), (text[first - start : last - start], True)]
+            position = last
+    parts.append((text[position - start :], False))
     return tuple(part for part in parts if part[0])
 
 
-def forms(text: str, wanted: Collection[str], keys: Callable[[Sequence[str]], Sequence[str]]) -> list[Span]:
-    """The places of words whose keys are wanted, in order; ``keys`` gives those of words in lower case."""
-    if text.isascii():  # letters are where they were, and words are cut without an expression
+def find_form_spans(
+    text: str, wanted_keys: Collection[str], keys: Callable[[Sequence[str]], Sequence[str]]
+) -> list[Span]:
+    """Return the places of words with wanted keys, in order; ``keys`` maps words in lower case to keys."""
+    if text.isascii():  # lower case keeps places, and words are split without an expression
         lower = text.lower()
-        different = sorted(set(lower.translate(_APART).split()))
-        good = {word for word, key in zip(different, keys(different), strict=True) if key in wanted}
-        return [one.span() for one in _WORD.finditer(lower) if one[0] in good] if good else []
-    found = [(one.span(), one[0].lower()) for one in _WORD.finditer(text)]
-    different = sorted({word for _, word in found})
-    good = {word for word, key in zip(different, keys(different), strict=True) if key in wanted}
-    spans = [span for span, word in found if word in good]
-    unspaced = [key for key in wanted if not key.isascii() and patterns().unspaced_run.fullmatch(key)]
-    for key in unspaced:
-        spans += [one.span() for one in re.finditer(re.escape(key), text, re.IGNORECASE)]
-    return joined(spans) if unspaced else spans
+        distinct = sorted(set(lower.translate(_ASCII_SEPARATORS).split()))
+        matching = {word for word, key in zip(distinct, keys(distinct), strict=True) if key in wanted_keys}
+        return [match.span() for match in _WORD.finditer(lower) if match[0] in matching] if matching else []
+    words_in_text = [(match.span(), match[0].lower()) for match in _WORD.finditer(text)]
+    distinct = sorted({word for _, word in words_in_text})
+    matching = {word for word, key in zip(distinct, keys(distinct), strict=True) if key in wanted_keys}
+    spans = [span for span, word in words_in_text if word in matching]
+    unspaced_keys = [key for key in wanted_keys if not key.isascii() and patterns().unspaced_run.fullmatch(key)]
+    for key in unspaced_keys:
+        spans += [match.span() for match in re.finditer(re.escape(key), text, re.IGNORECASE)]
+    return merge_spans(spans) if unspaced_keys else spans
 
 
-def joined(spans: Sequence[Span]) -> list[Span]:
-    """Spans in their order; those that touch or overlap are one."""
-    found: list[Span] = []
+def merge_spans(spans: Sequence[Span]) -> list[Span]:
+    """Sort spans, and merge those that touch or overlap."""
+    merged_spans: list[Span] = []
     for start, end in sorted(spans):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if merged_spans and start <= merged_spans[-1][1]:
+            merged_spans[-1] = (merged_spans[-1][0], max(end, merged_spans[-1][1]))
         else:
-            found.append((start, end))
-    return found
+            merged_spans.append((start, end))
+    return merged_spans
 
 
-def snippet(text: str, spans: Sequence[Span]) -> Pieces:
-    """The piece of a text with most different matches, in one line; its beginning where there are none."""
+def build_snippet(text: str, spans: Sequence[Span]) -> Pieces:
+    """Return the excerpt of a text with the most different matches; its beginning without a match."""
     start = 0
     if spans:
-        most = 0
+        n_best = 0
         for place, (first, _) in enumerate(spans[:200]):
-            within = {text[one:end].lower() for one, end in spans[place : place + 40] if end <= first + AROUND - BEFORE}
-            if len(within) > most:
-                most, start = len(within), max(0, first - BEFORE)
-    end = min(len(text), start + AROUND)
-    if start and (gap := text.find(" ", start, start + BEFORE)) >= 0:
+            limit = first + SNIPPET_CHARACTERS - LEAD_CHARACTERS
+            matches = {text[begin:end].lower() for begin, end in spans[place : place + 40] if end <= limit}
+            if len(matches) > n_best:
+                n_best, start = len(matches), max(0, first - LEAD_CHARACTERS)
+    end = min(len(text), start + SNIPPET_CHARACTERS)
+    if start and (gap := text.find(" ", start, start + LEAD_CHARACTERS)) >= 0:
         start = gap + 1
-    if end < len(text) and (gap := text.rfind(" ", end - BEFORE, end)) > start:
+    if end < len(text) and (gap := text.rfind(" ", end - LEAD_CHARACTERS, end)) > start:
         end = gap
-    pieces = [(" ".join(piece.split()), piece, match) for piece, match in cut(text[start:end], start, list(spans))]
-    told = [(_spaced(line, piece), match) for line, piece, match in pieces]
+    pieces = [
+        (" ".join(piece.split()), piece, match) for piece, match in split_at_spans(text[start:end], start, list(spans))
+    ]
+    parts_with_spaces = [(_restore_outer_spaces(line, piece), match) for line, piece, match in pieces]
     lead = [("… ", False)] if start else []
-    return tuple(part for part in (*lead, *told, *([(" …", False)] if end < len(text) else [])) if part[0])
+    return tuple(part for part in (*lead, *parts_with_spaces, *([(" …", False)] if end < len(text) else [])) if part[0])
 
 
-def _spaced(line: str, piece: str) -> str:
-    """A line with a space where the piece had any at its ends."""
+def _restore_outer_spaces(line: str, piece: str) -> str:
+    """Return a line with a space at each end where the excerpt has white space."""
     if not line:
         return " " if piece else ""
     return f"{' ' * piece[0].isspace()}{line}{' ' * piece[-1].isspace()}"

@@ -1,12 +1,11 @@
-"""Passages of long documents: their pages or sections where the file has them, else about 300 words to a sentence end.
+"""Passages of long documents: pages or sections, else about 300 words up to the end of a sentence.
 
-A passage is a document of its own. Its id says which part of which document it is, as a link into a file would:
-``report.pdf#page=12``, ``book.epub#section=3.2`` (the second passage of the third section), ``minutes.txt#passage=7``;
-its title is that of the whole with the same in words. So everything that is done with documents is done with passages,
-and from the id of any of them the whole is found again.
+A passage is a document of its own. Its id names a part of its parent document, as a link into a file does:
+``report.pdf#page=12``, ``book.epub#section=3.2`` (the second passage of the third section), ``minutes.txt#passage=7``.
+Its title is that of the parent with the same in words. The id of a passage leads back to its parent.
 
-Short documents stay whole. A page with hardly a word goes with the one after it (``#page=1-2``), a page or section of
-many words is cut once more. Sections are numbered as they follow in the file, whatever they are called there.
+Short documents stay whole. A page of very few words joins the next one (``#page=1-2``), and a page or section of many
+words is split again. Sections are numbered in the order of the file, whatever their titles are.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from topiarist.text.documents import Document
-from topiarist.text.titles import titled
+from topiarist.text.titles import add_title
 
-WORDS = 300  # of a passage, more or less
-LONG = WORDS * 3 // 2  # words of a document that is cut, and of a section that is cut once more
-LONGEST_PAGE = 3 * WORDS  # words of a page that is cut once more
-FEWEST = 30  # words of a page or section that stands alone
+PASSAGE_WORDS = 300  # of a passage, approximately
+MIN_SPLIT_WORDS = PASSAGE_WORDS * 3 // 2  # of a document or a section that is split
+MAX_PAGE_WORDS = 3 * PASSAGE_WORDS  # of a page that is split
+MIN_PAGE_WORDS = 30  # of a page or section that is a passage of its own
 PAGE, SECTION, PASSAGE = KINDS = ("page", "section", "passage")
 
 _PAGE_END = "\f"
@@ -35,189 +34,196 @@ _HEADING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _MARKDOWN_HEADING = re.compile(r"^#{1,2}[ \t]+\S", re.MULTILINE)
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-_END = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+(?=[^\sa-zà-ÿа-я])|(?<=[。！？])[」』”]*|\n\s*\n\s*")
-_LINE, _SPACE = re.compile(r"\n\s*"), re.compile(r"\s+")
-LETTERS_A_WORD = 2  # of scripts without spaces
-LETTERS = 200  # after which a line without spaces may be cut
+_UNSPACED_LETTER = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+(?=[^\sa-zà-ÿа-я])|(?<=[。！？])[」』”]*|\n\s*\n\s*")
+_LINE_END, _SPACE = re.compile(r"\n\s*"), re.compile(r"\s+")
+LETTERS_PER_WORD = 2  # in scripts without spaces
+MAX_UNSPACED_LETTERS = 200  # length of a piece of a line without spaces
 
 
 class Part(NamedTuple):
-    """Which part of which document a passage is: pages from ``first`` to ``last``, or a passage ``within`` one."""
+    """Part of a parent document that a passage holds: pages from ``first`` to ``last``, or a passage within one."""
 
-    whole: str
+    parent_id: str
     kind: str
     first: int
     last: int
-    within: int = 0
+    inner: int = 0
 
     @property
     def id(self) -> str:
-        """The id of the passage."""
-        until = f"-{self.last}" if self.last != self.first else ""
-        return f"{self.whole}#{self.kind}={self.first}{until}{f'.{self.within}' if self.within else ''}"
+        """Id of the passage."""
+        last_number = f"-{self.last}" if self.last != self.first else ""
+        return f"{self.parent_id}#{self.kind}={self.first}{last_number}{f'.{self.inner}' if self.inner else ''}"
 
     @property
     def label(self) -> str:
-        """In words: ``page 12``, ``pages 1–2``, ``section 3, passage 2``."""
+        """Name of the part: ``page 12``, ``pages 1–2``, ``section 3, passage 2``."""
         kind = self.kind if self.first == self.last else f"{self.kind}s"
-        until = f"–{self.last}" if self.last != self.first else ""
-        return f"{kind} {self.first}{until}{f', passage {self.within}' if self.within else ''}"
+        last_number = f"–{self.last}" if self.last != self.first else ""
+        return f"{kind} {self.first}{last_number}{f', passage {self.inner}' if self.inner else ''}"
 
 
-def part_of(id: str) -> Part | None:
-    """Which part of a document an id names; None for one that names a whole document."""
-    found = _PART.search(id)
-    if found is None or not found.start():
+def parse_part(id: str) -> Part | None:
+    """Return the part that an id names; None for the id of a parent document."""
+    match = _PART.search(id)
+    if match is None or not match.start():
         return None
-    kind, first, last, within = found.groups()
-    return Part(id[: found.start()], kind, int(first), int(last or first), int(within or 0))
+    kind, first, last, inner = match.groups()
+    return Part(id[: match.start()], kind, int(first), int(last or first), int(inner or 0))
 
 
-def whole_id(id: str) -> str:
-    """The id of the document that an id names a part of, else the id itself."""
-    part = part_of(id)
-    return id if part is None else part.whole
+def get_parent_id(id: str) -> str:
+    """Return the id of the parent document; the id itself if it names no part."""
+    part = parse_part(id)
+    return id if part is None else part.parent_id
 
 
 def is_passage(document: Document) -> bool:
-    """Whether a document is a passage of another one: its id and its title say the same of it."""
-    part = part_of(document.id)
+    """Return whether a document is a passage: its id and its title name the same part."""
+    part = parse_part(document.id)
     return part is not None and document.title.endswith(f", {part.label}")
 
 
-def whole_title(title: str, part: Part) -> str:
-    """The title of the whole, from that of a passage."""
+def get_parent_title(title: str, part: Part) -> str:
+    """Return the title of the parent document from the title of a passage."""
     return title.removesuffix(f", {part.label}")
 
 
 @dataclass
-class Cutter:
-    """Documents cut into passages as they pass, and how many there were."""
+class PassageSplitter:
+    """Splitter of a stream of documents, with counts of documents and passages."""
 
     documents: int = 0
     long: int = 0
     passages: int = 0  # of the long ones
 
-    def cut(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """The passages of long documents, and the others as they are; passages of before are not cut again."""
-        wholes = set[str]()
+    def split(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Yield the passages of long documents and all other documents unchanged; passages are not split again."""
+        parent_ids = set[str]()
         for document in documents:
-            part = part_of(document.id) if is_passage(document) else None
-            if part is not None:  # of an earlier reading
+            part = parse_part(document.id) if is_passage(document) else None
+            if part is not None:  # split by an earlier reading
                 self.passages += 1
-                if part.whole not in wholes:
-                    wholes.add(part.whole)
+                if part.parent_id not in parent_ids:
+                    parent_ids.add(part.parent_id)
                     self.documents, self.long = self.documents + 1, self.long + 1
                 yield document
                 continue
             self.documents += 1
-            found = passages(document)
-            if len(found) > 1:
-                self.long, self.passages = self.long + 1, self.passages + len(found)
-            yield from found
+            split = split_passages(document)
+            if len(split) > 1:
+                self.long, self.passages = self.long + 1, self.passages + len(split)
+            yield from split
 
     @property
     def facts(self) -> dict[str, int]:
-        """As plain JSON data."""
+        """Counts as plain JSON data."""
         return {"documents": self.documents, "long": self.long, "passages": self.passages}
 
 
-def passages(document: Document) -> list[Document]:
-    """The passages of a document in their order; the document itself where it is short."""
+def split_passages(document: Document) -> list[Document]:
+    """Return the passages of a document in order; the document itself if it is short."""
     text = document.text
-    if n_words(text) <= LONG:
+    if count_words(text) <= MIN_SPLIT_WORDS:
         return [document]
-    document = titled(document)
-    kind, parts = _parts(document)
-    found = [
-        (Part(document.id, kind, first, last, within), piece)
-        for first, last, whole in _joined(parts)
-        for within, piece in _cut(whole, LONGEST_PAGE if kind == PAGE else LONG)
+    document = add_title(document)
+    kind, sections = _split_sections(document)
+    passages = [
+        (Part(document.id, kind, first, last, inner), passage)
+        for first, last, section in _join_short(sections)
+        for inner, passage in _split_text(section, MAX_PAGE_WORDS if kind == PAGE else MIN_SPLIT_WORDS)
     ]
-    if kind == PASSAGE:  # of a text without pages: numbered from one
-        found = [(Part(document.id, kind, number, number), piece) for number, (_, piece) in enumerate(found, 1)]
-    if len(found) < 2:
+    if kind == PASSAGE:  # a text without sections: passages are numbered from one
+        passages = [
+            (Part(document.id, kind, number, number), passage) for number, (_, passage) in enumerate(passages, 1)
+        ]
+    if len(passages) < 2:
         return [document]
-    return [replace(document, id=part.id, text=piece, title=f"{document.title}, {part.label}") for part, piece in found]
+    return [
+        replace(document, id=part.id, text=passage, title=f"{document.title}, {part.label}")
+        for part, passage in passages
+    ]
 
 
-def n_words(text: str) -> int:
-    """How many words a text has; of scripts without spaces, two letters are one."""
-    letters = 0 if text.isascii() else len(_UNSPACED.findall(text))
-    return len(text.split()) + letters // LETTERS_A_WORD
+def count_words(text: str) -> int:
+    """Return the number of words of a text; two letters of a script without spaces are one word."""
+    letters = 0 if text.isascii() else len(_UNSPACED_LETTER.findall(text))
+    return len(text.split()) + letters // LETTERS_PER_WORD
 
 
-def _parts(document: Document) -> tuple[str, list[str]]:
-    """The pages or sections of a document, and which of both they are; else all of it as one."""
+def _split_sections(document: Document) -> tuple[str, list[str]]:
+    """Return the kind of the sections of a document and their texts; the whole text if there are none."""
     text, name = document.text, (document.source or document.id).lower()
     if _PAGE_END in text:
         return (SECTION if name.endswith(_BOOKS) else PAGE), text.split(_PAGE_END)
     heading = _MARKDOWN_HEADING if name.endswith(_MARKDOWN) else _HEADING
-    starts = [found.start() for found in heading.finditer(text)]
+    starts = [match.start() for match in heading.finditer(text)]
     if len(starts) < 2:
         return PASSAGE, [text]
     ends = [*starts[1:], len(text)]
-    before = [text[: starts[0]]] if text[: starts[0]].strip() else []
-    return SECTION, [*before, *(text[start:end] for start, end in zip(starts, ends, strict=True))]
+    intro = [text[: starts[0]]] if text[: starts[0]].strip() else []
+    return SECTION, [*intro, *(text[start:end] for start, end in zip(starts, ends, strict=True))]
 
 
-def _joined(parts: list[str]) -> Iterator[tuple[int, int, str]]:
-    """The numbers of parts and their text: those of hardly a word go with the next, at the end with the one before."""
-    waiting: list[tuple[int, int, str]] = []
+def _join_short(parts: list[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield the first and last number and the text of sections; short ones join the next, or the last the previous."""
+    joined: list[tuple[int, int, str]] = []
     first, text = 0, ""
     for number, part in enumerate(parts, 1):
         if not part.strip():
             continue
         first, text = first or number, f"{text}\n\n{part.strip()}" if text else part.strip()
-        if n_words(text) >= FEWEST:
-            waiting.append((first, number, text))
+        if count_words(text) >= MIN_PAGE_WORDS:
+            joined.append((first, number, text))
             first, text = 0, ""
     if text:
-        start, _, before = waiting.pop() if waiting else (first, 0, "")
-        waiting.append((start, len(parts), f"{before}\n\n{text}" if before else text))
-    yield from waiting
+        start, _, previous = joined.pop() if joined else (first, 0, "")
+        joined.append((start, len(parts), f"{previous}\n\n{text}" if previous else text))
+    yield from joined
 
 
-def _cut(text: str, longest: int) -> Iterator[tuple[int, str]]:
-    """A text in numbered pieces of about as many words as a passage has, to the ends of sentences; 0: in one piece."""
-    total = n_words(text)
+def _split_text(text: str, longest: int) -> Iterator[tuple[int, str]]:
+    """Yield numbered passages of about ``PASSAGE_WORDS`` words, up to sentence ends; number 0 for the whole text."""
+    total = count_words(text)
     if total <= longest:
         yield 0, text
         return
-    pieces = max(2, round(total / WORDS))
-    size = total / pieces
+    n_passages = max(2, round(total / PASSAGE_WORDS))
+    size = total / n_passages
     number, start, words = 1, 0, 0.0
-    for end, seen in _steps(text, size):
-        words += seen
-        if number < pieces and words >= size * number - seen / 2:
-            if piece := text[start:end].strip():
-                yield number, piece
+    for end, n_words in _cut_places(text, size):
+        words += n_words
+        if number < n_passages and words >= size * number - n_words / 2:
+            if passage := text[start:end].strip():
+                yield number, passage
             start, number = end, number + 1
-    if piece := text[start:].strip():
-        yield number, piece
+    if passage := text[start:].strip():
+        yield number, passage
 
 
-def _steps(text: str, size: float) -> Iterator[tuple[int, int]]:
-    """Where a text may be cut, and how many words there are since the last place: ends of sentences, else of words."""
-    here = 0
-    for end in [*(found.end() for found in _END.finditer(text)), len(text)]:
-        if end <= here:
+def _cut_places(text: str, size: float) -> Iterator[tuple[int, int]]:
+    """Yield places where a text can be cut, each with the number of words since the previous place."""
+    start = 0
+    for end in [*(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]:
+        if end <= start:
             continue
-        words = n_words(text[here:end])
+        words = count_words(text[start:end])
         if words <= size:
             yield end, words
-        else:  # no sentence, but a table, a list, or something without signs
-            yield from _short_steps(text, here, end)
-        here = end
+        else:  # a table, a list or a text without punctuation
+            yield from _short_cut_places(text, start, end)
+        start = end
 
 
-def _short_steps(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The ends of lines, else of words; every some letters of a script without spaces."""
-    here, between = start, _LINE if "\n" in text[start:end] else _SPACE
-    for found in [*(match.end() for match in between.finditer(text, start, end)), end]:
-        step = LETTERS if between is _SPACE and n_words(text[here:found]) > 1 else found - here
-        while here < found:
-            stop = min(found, here + step)
-            yield stop, n_words(text[here:stop])
-            here = stop
+def _short_cut_places(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the ends of lines, else of words; in scripts without spaces every ``MAX_UNSPACED_LETTERS``."""
+    place, boundary = start, _LINE_END if "\n" in text[start:end] else _SPACE
+    for place_end in [*(match.end() for match in boundary.finditer(text, start, end)), end]:
+        step = (
+            MAX_UNSPACED_LETTERS if boundary is _SPACE and count_words(text[place:place_end]) > 1 else place_end - place
+        )
+        while place < place_end:
+            stop = min(place_end, place + step)
+            yield stop, count_words(text[place:stop])
+            place = stop

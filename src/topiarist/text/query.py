@@ -1,13 +1,14 @@
-"""What people type into a search field: words and conditions (topic, date, tag, column …), parsed without failing.
+"""Queries as users type them: words and filters (topic, date, tag, column …), parsed without errors.
 
     bail hearing      both words            topic:oil  tag:"to do"      under a topic, with a tag
-    "bail hearing"    the words in a row    type:pdf  label:law         by kind of file, by given category
-    hear*             words that begin so   before:2004  after:2004-03  by date: until then, from then on
-    -football         without the word          date:2004-03..2005         from one until another
+    "bail hearing"    the phrase            type:pdf  label:law         by file type, by label
+    hear*             words with a prefix   before:2004  after:2004-03  by date: both without the named date
+    -football         without the word          since:2004  until:2004-03  by date: both with the named date
+    date:2004-03..2005  from a date until another
     bail OR surety    one of them at least      status:open  price:10..20  by a column of the documents
-    like:inbox/1.txt  like that document, by its id; -like:inbox/2.txt  and not like that one
+    like:inbox/1.txt  similar to a document, by its id; -like:inbox/2.txt  different from it
 
-A minus turns anything round. Whatever makes no sense is left out, and ``read_as`` says how the rest was read.
+A minus inverts each of them. Invalid parts are left out, and ``read_as`` is the query as it was read.
 """
 
 from __future__ import annotations
@@ -20,21 +21,22 @@ from functools import cached_property, lru_cache
 
 from topiarist.errors import UsageError
 from topiarist.text.dates import read_date
-from topiarist.text.fields import DATE, NUMBER, Field, span_of
-from topiarist.text.readers.making import storable
-from topiarist.text.spelling import likeliest
-from topiarist.text.tokens import is_unspaced, letters_apart
+from topiarist.text.fields import DATE, NUMBER, Field, parse_span
+from topiarist.text.readers.making import to_storable
+from topiarist.text.spelling import find_likeliest_name
+from topiarist.text.tokens import is_unspaced, separate_unspaced_letters
 
-NO_VALUE = "none"  # of a date or a column: documents that have none
-LIKE = "like"  # no condition that documents meet or not: it changes their order
-FILTERS = ("topic", "tag", "type", "label", "before", "after", "date", LIKE)
-COLUMN = "column."  # before the name of a column that is called like a condition
-LONGEST = 2_000  # characters of a query that are read
-FEW_LETTERS = 4  # of a script without spaces: a word, not a sentence
-MOST = 100  # things to look for at once
+NO_VALUE = "none"  # value of a date or column filter for documents without one
+LIKE = "like"  # changes the order of documents, and excludes none
+SIDES = ("before", "after", "since", "until")  # date filters: the first two exclude the date, the others include it
+FILTERS = ("topic", "tag", "type", "label", *SIDES, "date", LIKE)
+COLUMN = "column."  # prefix of a column with the name of a filter
+MAX_QUERY_CHARACTERS = 2_000  # characters of a query that are read
+MAX_SHORT_LETTERS = 4  # of a script without spaces: a word, not a sentence
+MAX_ITEMS = 100  # terms and filters of a query
 
-_TAKEN = {NUMBER: "10, 10..20, >=10 or <20", DATE: "2004, 2004-03, 2004..2006 or >=2004-03-15"}
-_SHOWN_NAMES = 20
+_VALUE_EXAMPLES = {NUMBER: "10, 10..20, >=10 or <20", DATE: "2004, 2004-03, 2004..2006 or >=2004-03-15"}
+_MAX_NAMES = 20
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))
 _CONDITION = re.compile(r"([^\W\d][\w.-]*):(?!//)")
 _KIND = re.compile(rf"(?:{'|'.join(FILTERS)}):", re.IGNORECASE)
@@ -42,7 +44,7 @@ _KIND = re.compile(rf"(?:{'|'.join(FILTERS)}):", re.IGNORECASE)
 
 @lru_cache(maxsize=64)
 def _pattern(fields: tuple[Field, ...]) -> re.Pattern[str]:
-    """A piece of a query, where these columns are known."""
+    """Return the pattern of one part of a query with these columns."""
     names = {*FILTERS, *(name for field in fields for name in (field_key(field), field.name))}
     kinds = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if not re.search(r'[\s":]', name))
     return re.compile(
@@ -54,19 +56,19 @@ def _pattern(fields: tuple[Field, ...]) -> re.Pattern[str]:
 
 
 def field_key(field: Field) -> str:
-    """What a column is called in a query: ``column.type`` where ``type`` is a condition of its own."""
+    """Return the key of a column in queries: ``column.type`` if ``type`` is also a filter."""
     return f"{COLUMN}{field.key}" if field.key in FILTERS else field.key
 
 
 @dataclass(frozen=True)
 class Term:
-    """A word or a phrase, perhaps only its beginning, that must or must not be there."""
+    """Word, phrase or prefix that documents must have, or must not have."""
 
     words: str
     phrase: bool = False
     prefix: bool = False
     exclude: bool = False
-    either: bool = False  # it will do in the place of the term before
+    either: bool = False  # alternative to the term before
 
     def __str__(self) -> str:
         words = f'"{self.words}"' if self.phrase else self.words
@@ -74,118 +76,142 @@ class Term:
 
     @property
     def exact(self) -> bool:
-        """Whether it is meant as it stands: a phrase, a beginning, or a few letters of a script without spaces."""
-        short = not self.words.isascii() and is_unspaced(self.words) and len(self.words) <= FEW_LETTERS
+        """Whether the term is exact: a phrase, a prefix, or a few letters of a script without spaces."""
+        short = not self.words.isascii() and is_unspaced(self.words) and len(self.words) <= MAX_SHORT_LETTERS
         return self.phrase or self.prefix or short
 
     @property
     def match(self) -> str:
-        """As FTS5 reads it: quoted, so that nothing in it is taken for an operator."""
+        """Term in the syntax of FTS5, quoted against operators."""
         return f'"{self.words}"{"*" * self.prefix}'
 
 
-def liking(ids: Iterable[str], exclude: bool = False) -> list[str]:
-    """Documents to be like, or unlike, as they are typed; an id that cannot be typed is an error."""
-    found = []
+def format_like_terms(ids: Iterable[str], exclude: bool = False) -> list[str]:
+    """Return like: filters for ids; raise ``UsageError`` for an id that cannot be typed."""
+    texts = []
     for id in ids:
-        said = str(Filter(LIKE, id, exclude))
-        if parse(said).items != (Filter(LIKE, id, exclude),):
+        text = str(Filter(LIKE, id, exclude))
+        if parse(text).items != (Filter(LIKE, id, exclude),):
             raise UsageError(f"the id {id!r} cannot be part of a query", hint="another document")
-        found.append(said)
-    return found
+        texts.append(text)
+    return texts
 
 
-def phrase(words: str) -> str:
-    """A word, or several in a row, as they are typed."""
+def format_phrase(words: str) -> str:
+    """Return a word or a phrase in the syntax of a query."""
     return str(Term(words, phrase=" " in words))
 
 
 @dataclass(frozen=True)
 class Filter:
-    """A condition on something other than the words."""
+    """Filter on a topic, date, tag, label, type, column or example."""
 
-    kind: str  # one of FILTERS, or what a column is called
+    kind: str  # one of FILTERS, or the key of a column
     value: str
     exclude: bool = False
     column: str = ""  # the name of a column of the documents
     of: str = ""  # its kind
 
     def __str__(self) -> str:
-        return f"{'-' * self.exclude}{self.kind}:{phrase(self.value)}"
+        return f"{'-' * self.exclude}{self.kind}:{format_phrase(self.value)}"
 
 
 @dataclass(frozen=True)
 class Query:
-    """What was understood, in the order in which it was typed."""
+    """Parsed query: terms and filters in the order in which they were typed."""
 
     items: tuple[Term | Filter, ...] = ()
     read_as: str = ""  # empty if everything was taken as it was typed
-    notes: tuple[str, ...] = field(default=(), compare=False)  # what was not understood, in words
-    fields: tuple[Field, ...] = field(default=(), compare=False, repr=False)  # the columns that were known
+    notes: tuple[str, ...] = field(default=(), compare=False)  # sentences on invalid parts
+    fields: tuple[Field, ...] = field(default=(), compare=False, repr=False)  # columns of the documents
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:
-        """Words and phrases."""
+        """Words, phrases and prefixes of the query."""
         return tuple(item for item in self.items if isinstance(item, Term))
 
     @cached_property
     def filters(self) -> tuple[Filter, ...]:
-        """Conditions."""
+        """All filters of the query."""
         return tuple(item for item in self.items if isinstance(item, Filter))
 
     @cached_property
     def topics(self) -> tuple[Filter, ...]:
-        """Conditions on topics, which only the caller can look up."""
+        """Filters on topics, which only the caller can look up."""
         return tuple(item for item in self.filters if item.kind == "topic")
 
     @cached_property
     def likes(self) -> tuple[Filter, ...]:
-        """Documents that the answer should be like, or unlike, by their ids; only the caller can look them up."""
+        """Filters for example documents by their ids, which only the caller can look up."""
         return tuple(item for item in self.filters if item.kind == LIKE)
 
     @cached_property
+    def signed(self) -> tuple[Term, ...]:
+        """Phrases, prefixes and alternatives, which every match must have."""
+        groups = self._groups
+        signed = (group for group in groups if len(group) > 1 or group[0].phrase or group[0].prefix)
+        return tuple(term for group in signed for term in group)
+
+    @cached_property
     def required(self) -> tuple[Term, ...]:
-        """Phrases, beginnings and alternatives: what is written with a sign must be there, whatever the ranking."""
+        """Signed terms, and short words of a script without spaces, which are exact without a sign."""
+        return tuple(term for group in self._groups if len(group) > 1 or group[0].exact for term in group)
+
+    @cached_property
+    def _groups(self) -> tuple[tuple[Term, ...], ...]:
+        """Groups of alternatives among the terms that are not excluded."""
         groups: list[list[Term]] = []
         for term in self.terms:
             if term.either and groups:
                 groups[-1].append(term)
             elif not term.exclude:
                 groups.append([term])
-        return tuple(term for group in groups if len(group) > 1 or group[0].exact for term in group)
+        return tuple(map(tuple, groups))
+
+    @cached_property
+    def widened(self) -> Query:
+        """Same query without quotes, stars and OR."""
+        items: list[Term | Filter] = []
+        for item in self.items:
+            if isinstance(item, Filter) or item.exclude:
+                items.append(item)
+            else:
+                items += (Term(word) for word in map(_plain_word, item.words.split()) if word)
+        return Query(tuple(items), fields=self.fields)
 
     @cached_property
     def with_letters_apart(self) -> Query:
-        """The same query for an index that keeps the letters of scripts without spaces one by one."""
+        """Same query for an index of single letters of scripts without spaces."""
         items = [
-            replace(item, words=letters_apart(item.words)) if isinstance(item, Term) else item for item in self.items
+            replace(item, words=separate_unspaced_letters(item.words)) if isinstance(item, Term) else item
+            for item in self.items
         ]
         return Query(tuple(items), self.read_as, self.notes)
 
+    @cached_property
+    def wanted_terms(self) -> tuple[Term, ...]:
+        """Words and phrases that are not excluded."""
+        return tuple(term for term in self.terms if not term.exclude)
+
     @property
-    def meant(self) -> str:
-        """The words whose meaning counts."""
-        return " ".join(term.words for term in self.terms if not term.exclude)
+    def meaning_text(self) -> str:
+        """Words of the query for a search by meaning."""
+        return " ".join(term.words for term in self.wanted_terms)
 
     @cached_property
-    def wanted(self) -> str:
-        """For FTS5: what must be there and what must not; empty if nothing must."""
-        groups: list[list[str]] = []
-        for term in self.terms:
-            if term.either and groups:
-                groups[-1].append(term.match)
-            elif not term.exclude:
-                groups.append([term.match])
-        wanted = " AND ".join(group[0] if len(group) == 1 else f"({' OR '.join(group)})" for group in groups)
-        return f"({wanted}) NOT ({self.unwanted})" if wanted and self.unwanted else wanted
+    def fts_expression(self) -> str:
+        """Expression of required and excluded terms for FTS5; empty without a required term."""
+        matches = [[term.match for term in group] for group in self._groups]
+        expression = " AND ".join(group[0] if len(group) == 1 else f"({' OR '.join(group)})" for group in matches)
+        return f"({expression}) NOT ({self.fts_exclusions})" if expression and self.fts_exclusions else expression
 
     @cached_property
-    def unwanted(self) -> str:
-        """For FTS5: what must not be there."""
+    def fts_exclusions(self) -> str:
+        """Expression of excluded terms for FTS5."""
         return " OR ".join(term.match for term in self.terms if term.exclude)
 
     def with_words(self, other: Callable[[str], str]) -> Query:
-        """The same query with other words; a word that becomes nothing is left out."""
+        """Return the query with other words; a word that becomes empty is left out."""
         items: list[Term | Filter | None] = []
         for item in self.items:
             if isinstance(item, Term) and not item.exclude:
@@ -193,7 +219,7 @@ class Query:
                 items.append(replace(item, words=words) if words else None)
             else:
                 items.append(item)
-        return Query(kept(items), fields=self.fields)
+        return Query(keep_terms(items), fields=self.fields)
 
     def __str__(self) -> str:
         return " ".join(map(str, self.items))
@@ -202,120 +228,133 @@ class Query:
         return bool(self.items)
 
 
-def kept(items: Iterable[Term | Filter | None]) -> tuple[Term | Filter, ...]:
-    """The items that are left; one that would do in the place of another that is gone stands in its place."""
-    found: list[Term | Filter] = []
-    first = False  # the first of several that will do is gone
+def keep_terms(items: Iterable[Term | Filter | None]) -> tuple[Term | Filter, ...]:
+    """Return the terms that are left; an alternative takes the place of a missing first term."""
+    remaining: list[Term | Filter] = []
+    at_start = False  # the first of several alternatives is missing
     for item in items:
         if item is None:
-            first = True
+            at_start = True
             continue
-        either = isinstance(item, Term) and item.either
-        found.append(replace(item, either=False) if isinstance(item, Term) and first and either else item)
-        first = False
-    return tuple(found)
+        is_alternative = isinstance(item, Term) and item.either
+        remaining.append(
+            replace(item, either=False) if isinstance(item, Term) and at_start and is_alternative else item
+        )
+        at_start = False
+    return tuple(remaining)
 
 
 def parse(text: str, fields: tuple[Field, ...] = ()) -> Query:
-    """Understand what somebody typed; ``fields`` are the columns of the documents."""
-    typed = storable(text).translate(_QUOTES)
+    """Parse a query; ``fields`` are the columns of the documents."""
+    typed = to_storable(text).translate(_QUOTES)
     items: list[Term | Filter] = []
     notes: list[str] = []
-    changed, either = len(typed) > LONGEST, False
-    known = {name.lower(): one for one in fields for name in (one.name, field_key(one))}
-    for found in _pattern(fields).finditer(typed[:LONGEST]):
-        if found[0] == "OR":
-            changed |= either
-            either = True
+    is_changed, is_alternative = len(typed) > MAX_QUERY_CHARACTERS, False
+    fields_by_name = {name.lower(): field for field in fields for name in (field.name, field_key(field))}
+    for match in _pattern(fields).finditer(typed[:MAX_QUERY_CHARACTERS]):
+        if match[0] == "OR":
+            is_changed |= is_alternative
+            is_alternative = True
             continue
-        item = _filter(found, known) if found["kind"] else _term(found)
-        notes += _notes(found, item, known)
-        if item is None or len(items) == MOST:
-            changed = True
+        item = _read_filter(match, fields_by_name) if match["kind"] else _read_term(match)
+        notes += _describe_problems(match, item, fields_by_name)
+        if item is None or len(items) == MAX_ITEMS:
+            is_changed = True
             continue
-        if either:
-            joined = all(isinstance(one, Term) and not one.exclude for one in (*items[-1:], item)) and bool(items)
-            item = replace(item, either=True) if isinstance(item, Term) and joined else item
-            changed |= not joined
-        either = False
+        if is_alternative:
+            joins = all(isinstance(entry, Term) and not entry.exclude for entry in (*items[-1:], item)) and bool(items)
+            item = replace(item, either=True) if isinstance(item, Term) and joins else item
+            is_changed |= not joins
+        is_alternative = False
         items.append(item)
-        changed |= found["phrase"] is not None and not found["close"]
-        changed |= found["word"] is not None and isinstance(item, Term) and item.words != found["word"].rstrip("*")
-    changed |= either
-    return Query(tuple(items), " ".join(map(str, items)) if changed else "", tuple(notes), fields)
+        is_changed |= match["phrase"] is not None and not match["close"]
+        is_changed |= match["word"] is not None and isinstance(item, Term) and item.words != match["word"].rstrip("*")
+    is_changed |= is_alternative
+    return Query(tuple(items), " ".join(map(str, items)) if is_changed else "", tuple(notes), fields)
 
 
-def _notes(found: re.Match[str], item: Term | Filter | None, known: dict[str, Field]) -> list[str]:
-    """What somebody should know who typed it."""
-    kind, typed = (found["kind"] or "").lower(), found["word"] or found["phrase"]
+def _describe_problems(match: re.Match[str], item: Term | Filter | None, fields_by_name: dict[str, Field]) -> list[str]:
+    """Return notes on invalid parts of the query."""
+    kind, typed = (match["kind"] or "").lower(), match["word"] or match["phrase"]
+    column: list[str] = []
+    if kind in SIDES and kind in fields_by_name:
+        column = [f"{kind}: is a condition on dates: for the column write {field_key(fields_by_name[kind])}:."]
     if kind and item is None:
-        if kind in ("before", "after", "date"):
-            return [f"“{typed}” is no date: a year, 2004-03 or 2004-03-15 is."]
-        if kind in known:
-            return [f"“{typed}” is no {known[kind].kind}: {kind}: takes {_TAKEN.get(known[kind].kind, 'a word')}."]
-    unknown = _CONDITION.match(found["word"] or "") if not kind else None
+        if kind in (*SIDES, "date"):
+            return [f"“{typed}” is no date: a year, 2004-03 or 2004-03-15 is.", *column]
+        if kind in fields_by_name:
+            field_kind = fields_by_name[kind].kind
+            return [f"“{typed}” is no {field_kind}: {kind}: takes {_VALUE_EXAMPLES.get(field_kind, 'a word')}."]
+    unknown = _CONDITION.match(match["word"] or "") if not kind else None
     if unknown and unknown[1].lower() not in FILTERS:
-        names = [*FILTERS, *(field_key(one) for one in known.values())]
-        near = likeliest(unknown[1], dict.fromkeys(names))
-        said = ", ".join(f"{one}:" for one in dict.fromkeys(names[:_SHOWN_NAMES]))
-        more = f" and {len(set(names)) - _SHOWN_NAMES:,} more" if len(set(names)) > _SHOWN_NAMES else ""
-        meant = f" Did you mean {near}:?" if near else ""
-        what = "no condition and no column" if known else "no condition"
-        return [f"“{unknown[0]}” is {what}: it is looked for as a word.{meant} Conditions are {said}{more}."]
-    return []
+        names = [*FILTERS, *(field_key(field) for field in fields_by_name.values())]
+        proposal = find_likeliest_name(unknown[1], dict.fromkeys(names))
+        listing = ", ".join(f"{field}:" for field in dict.fromkeys(names[:_MAX_NAMES]))
+        rest = f" and {len(set(names)) - _MAX_NAMES:,} more" if len(set(names)) > _MAX_NAMES else ""
+        question = f" Did you mean {proposal}:?" if proposal else ""
+        fault = "no condition and no column" if fields_by_name else "no condition"
+        return [f"“{unknown[0]}” is {fault}: it is looked for as a word.{question} Conditions are {listing}{rest}."]
+    return column
 
 
 def has_words(text: str) -> bool:
-    """Whether there is anything in it that the index knows: letters, or digits."""
+    """Return whether a text has letters or digits."""
     return any(character.isalnum() for character in text)
 
 
-def folded(word: str) -> str:
-    """A word as the full-text index keeps it: without case and accents."""
-    apart = unicodedata.normalize("NFKD", storable(word).lower())
-    return "".join(character for character in apart if not unicodedata.combining(character))
+def fold_word(word: str) -> str:
+    """Return a word without case and accents, as the full-text index stores it."""
+    decomposed = unicodedata.normalize("NFKD", to_storable(word).lower())
+    return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
-def _term(found: re.Match[str]) -> Term | None:
-    exclude = bool(found["minus"])
-    if found["phrase"] is not None:
-        words, prefix = " ".join(found["phrase"].split()), bool(found["star"])
+def _read_term(match: re.Match[str]) -> Term | None:
+    exclude = bool(match["minus"])
+    if match["phrase"] is not None:
+        words, prefix = " ".join(match["phrase"].split()), bool(match["star"])
         return Term(words, True, prefix, exclude) if has_words(words) else None
-    word, prefix = found["word"].rstrip("*"), found["word"].endswith("*")
+    word, prefix = match["word"].rstrip("*"), match["word"].endswith("*")
     if not has_words(word) or word.lower() in {f"{kind}:" for kind in FILTERS}:
         return None
-    return Term(_bare(word), False, prefix, exclude)
+    return Term(_strip_signs(word), False, prefix, exclude)
 
 
-def _bare(word: str) -> str:
-    """A word without the signs around it, which the index does not see: what is looked for is said."""
+def _strip_signs(word: str) -> str:
+    """Return a word without the signs around it, which the index ignores."""
     start, end = 0, len(word)
     while _is_sign(word[end - 1]):
         end -= 1
     while _is_sign(word[start]):
         start += 1
-    bare = word[start:end]
-    if bare == "OR":
+    stripped = word[start:end]
+    if stripped == "OR":
         return word
-    return word[:end] if _KIND.match(bare) else bare  # what was no condition does not become one
+    return word[:end] if _KIND.match(stripped) else stripped  # a word does not become a filter
+
+
+def _plain_word(word: str) -> str:
+    """Return a word so that it can be typed without quotes; empty if it cannot."""
+    stripped = _strip_signs(word).rstrip("*") if has_words(word) else ""
+    stripped = stripped.lower() if stripped == "OR" else stripped
+    return stripped if stripped and parse(stripped).items == (Term(stripped),) else ""
 
 
 def _is_sign(character: str) -> bool:
     return unicodedata.category(character)[0] in "PS"
 
 
-def _filter(found: re.Match[str], known: dict[str, Field]) -> Filter | None:
-    value = found["word"] if found["phrase"] is None else " ".join(found["phrase"].split())
-    kind, exclude = found["kind"].lower(), bool(found["minus"])
+def _read_filter(match: re.Match[str], fields_by_name: dict[str, Field]) -> Filter | None:
+    value = match["word"] if match["phrase"] is None else " ".join(match["phrase"].split())
+    kind, exclude = match["kind"].lower(), bool(match["minus"])
     if kind in FILTERS:
-        if kind in ("before", "after"):
+        if kind in SIDES:
             value = read_date(value, typed=True).iso[:10]
-        if kind == "date" and span_of(value, DATE) is None and value.casefold() != NO_VALUE:
+        if kind == "date" and parse_span(value, DATE) is None and value.casefold() != NO_VALUE:
             return None
         return Filter(kind, value, exclude) if value else None
-    field = known[kind]
+    field = fields_by_name[kind]
     if value.casefold() == NO_VALUE:
         return Filter(field_key(field), value, exclude, field.name, field.kind)
-    if not value or (field.kind in (NUMBER, DATE) and span_of(value, field.kind) is None):
+    if not value or (field.kind in (NUMBER, DATE) and parse_span(value, field.kind) is None):
         return None
     return Filter(field_key(field), value, exclude, field.name, field.kind)

@@ -1,40 +1,44 @@
-"""Lines that many documents share: navigation bars, disclaimers, signatures, the heads and feet of pages.
+"""Repeated lines: navigation bars, disclaimers, signatures, the heads and feet of pages.
 
-They are found by repetition alone, wherever in a document they stand. A line is compared without case, spacing and
-numbers (``Page 3 of 9`` is ``page # of #``). Documents pass twice: once to count lines, in a bounded memory (of at most
-``PLACES`` lines a count is kept, as Misra and Gries do it: never too high, and too low by at most the number of lines
-in a place), and once more to look at the few that are frequent. Not every one of them says nothing:
+Lines are found by repetition alone, at any place of a document. They are compared without case, spacing and numbers:
+``Page 3 of 9`` is ``page # of #``. Texts pass once. ``LineCounter`` counts their lines in bounded memory and writes the
+hashes of all lines to a temporary file. It keeps a count of at most ``MAX_COUNTS`` lines (Misra and Gries): never too
+high, and too low by at most the number of lines divided by ``MAX_COUNTS``. The file then shows how frequent lines lie
+in their documents, and only a few texts are read again. A frequent line is repeated under these conditions:
 
-- a short line must have company, a neighbour that stands beside it nearly always, or stand at an end of documents;
-  a word that happens to fill a line is no navigation bar. A long one without either must be more frequent;
-- a row of a table must have company that is none, for numbers are not compared; and what a message is about (its
-  subject) is never left out;
-- the lines of copies are those of one text: where the rest of the documents is the same too, nothing is repeated;
-- a document of one line is all content.
+- A short line needs a neighbour that is nearly always beside it, or must be at an end of its documents. A long line
+  without either must be more frequent.
+- A row of a table needs a neighbour that is not a row, because numbers are not compared. Subjects of messages stay.
+- Lines of copies belong to one text: if the rest of their documents is equal too, nothing is repeated.
+- A document of one line has no repeated lines.
 """
 
 from __future__ import annotations
 
 import re
+import tempfile
 import zlib
+from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, permutations
 from statistics import median
 
 from topiarist.text.seen_hashes import SeenHashes
 
-LEAST_DOCUMENTS, LEAST_SHARE = 10, 0.002  # that have a line, for it to be repeated
-ALONE_SHARE = 0.01  # of a long line that has no company and is not at an end
-PLACES = 1 << 18  # lines of which a count is kept
-MOST_LINES = 4_000  # that are looked at more closely: the most frequent ones
-LONG_WORDS, LONG_LETTERS, UNSPACED = 4, 15, 8  # words and letters of a line that needs no company; signs without spaces
-TOGETHER = 0.6  # of the documents with either of two lines that have them beside each other: a block
-AT_ENDS, ENDS = 0.9, 3  # of its documents have a line before the third other one, from either side: at an end
-SHORT_SHARE, LONG_SHARE = 0.05, 0.005  # of all documents have a short, or a long, line at an end
-SAMPLE, SKETCH, FEWEST = 8, 512, 3  # documents of a line that are compared, words of each, words that say something
-THE_SAME = 0.75  # of the other words of one document are in another: copies
+MIN_DOCUMENTS, MIN_SHARE = 10, 0.002  # of the documents of a repeated line
+MIN_SHARE_ALONE = 0.01  # of a long line without a neighbour that is not at an end
+MAX_COUNTS = 1 << 18  # lines with a count
+MAX_LINES = 4_000  # most frequent lines that are examined
+LONG_WORDS, LONG_LETTERS, LONG_UNSPACED = 4, 15, 8  # words, letters and unspaced characters of a long line
+TOGETHER = 0.6  # share of the documents with either of two lines that have them beside each other
+AT_ENDS, ENDS = 0.9, 3  # share of documents in which a line comes before the third other line from an end
+SHORT_SHARE, LONG_SHARE = 0.05, 0.005  # of all documents, for a short or long line at an end
+SAMPLE, SKETCH, MIN_WORDS = 8, 512, 3  # compared documents of a line, words of each, words that can be compared
+EQUAL_SHARE = 0.75  # of the other words of one document are in another: they are copies
+BATCH = 1_000  # texts that are read again together
+SPOOL = 1 << 24  # bytes of hashes in memory before they go to a file
 
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _SUBJECT = re.compile(r"(?:subject|title|betreff|titel|objet|titre|asunto|oggetto|onderwerp|re|aw|fwd?)\s*:")
@@ -45,18 +49,18 @@ Span = tuple[int, int]
 
 
 def plain_line(line: str) -> str:
-    """A line as lines are compared: without case, spacing and numbers; nothing for one without a letter."""
+    """Return the form by which lines are compared; an empty string for a line without letters."""
     form = " ".join(_NUMBER.sub("#", line).casefold().split())
     return form if _LETTER.search(form) else ""
 
 
-def says_something(line: str) -> bool:
-    """Whether a line has a letter: only then it has a form to be compared by."""
+def has_letters(line: str) -> bool:
+    """Return whether a line has a letter, and so a form."""
     return _LETTER.search(line) is not None
 
 
 def plain_lines(text: str) -> list[str]:
-    """The lines of a text that say something; none of a text that has only one."""
+    """Return the forms of the lines of a text; none for a text with a single form."""
     if "\n" not in text and len(text.splitlines()) < 2:
         return []
     forms = [form for form in map(plain_line, text.splitlines()) if form]
@@ -64,233 +68,243 @@ def plain_lines(text: str) -> list[str]:
 
 
 def spans(text: str, lines: Collection[str]) -> list[Span]:
-    """Where in a text the repeated lines are, from the first letter of a line to its last; neighbours in one piece."""
+    """Return the slices of the repeated lines of a text; adjacent lines are one slice."""
     if not lines or len(plain_lines(text)) < 2:
         return []
-    found: list[Span] = []
-    here, follows = 0, False
+    slices: list[Span] = []
+    position, follows = 0, False
     for line in text.splitlines(keepends=True):
         form = plain_line(line)
         if form and form in lines:
-            start, end = here + len(line) - len(line.lstrip()), here + len(line.rstrip())
-            found[-1:] = [(found[-1][0], end)] if follows else [*found[-1:], (start, end)]
+            start, end = position + len(line) - len(line.lstrip()), position + len(line.rstrip())
+            slices[-1:] = [(slices[-1][0], end)] if follows else [*slices[-1:], (start, end)]
             follows = True
         elif line.strip():
             follows = False
-        here += len(line)
-    return found
+        position += len(line)
+    return slices
 
 
 def without(text: str, lines: Collection[str]) -> str:
-    """A text without the repeated lines: what is counted of it."""
-    found = spans(text, lines)
-    if not found:
+    """Return a text without its repeated lines."""
+    return cut_spans(text, spans(text, lines))
+
+
+def cut_spans(text: str, slices: Sequence[Span]) -> str:
+    """Return a text without some slices of it."""
+    if not slices:
         return text
-    starts, ends = [0, *(end for _, end in found)], [*(start for start, _ in found), len(text)]
+    starts, ends = [0, *(end for _, end in slices)], [*(start for start, _ in slices), len(text)]
     return "".join(text[start:end] for start, end in zip(starts, ends, strict=True))
-
-
-@dataclass
-class Frequent:
-    """Counts of the most frequent of many things, in a bounded memory; a count is never too high."""
-
-    places: int = PLACES
-    counts: dict[int, int] = field(default_factory=dict)
-
-    def see(self, things: Iterable[int]) -> None:
-        """Each of them once more."""
-        counts = self.counts
-        for thing in things:
-            counts[thing] = counts.get(thing, 0) + 1
-        if len(counts) > 2 * self.places:
-            fewest = sorted(counts.values(), reverse=True)[self.places]
-            self.counts = {thing: count - fewest for thing, count in counts.items() if count > fewest}
-
-
-@dataclass
-class LineCounts:
-    """The first look: in how many documents lines are; exact copies of a document are seen once."""
-
-    n_documents: int = 0
-    _lines: Frequent = field(default_factory=Frequent)
-    _texts: SeenHashes = field(default_factory=SeenHashes)
-
-    def see(self, text: str) -> None:
-        """One more document."""
-        self.n_documents += 1
-        if (forms := plain_lines(text)) and self._texts.add(hash(text)):
-            self._lines.see({hash(form) for form in forms})
-
-    @property
-    def least(self) -> int:
-        """Documents that must have a line."""
-        return max(LEAST_DOCUMENTS, int(LEAST_SHARE * self.n_documents))
-
-    def frequent(self) -> dict[int, int]:
-        """Lines, by their marks, that may be repeated; the most frequent ones."""
-        found = [(count, mark) for mark, count in self._lines.counts.items() if count >= self.least]
-        return {mark: count for count, mark in sorted(found, reverse=True)[:MOST_LINES]}
 
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """Lines that many documents share, as ``plain_line`` writes them, with the number of documents of each."""
+    """Repeated lines as ``plain_line`` writes them, each with its number of documents."""
 
     lines: tuple[tuple[str, int], ...] = ()
 
     @property
     def forms(self) -> frozenset[str]:
-        """The lines alone."""
+        """The lines without their numbers."""
         return frozenset(form for form, _ in self.lines)
 
 
 @dataclass
-class _Line:
-    """What a second look sees of one line."""
+class FrequencyCounter:
+    """Counts of the most frequent of many hashes in bounded memory; a count is never too high."""
 
-    documents: int = 0  # of exact copies one
-    copies: int = 0  # exact ones, besides
-    at_ends: int = 0
-    sample: list[int] = field(default_factory=list)
+    max_counts: int = MAX_COUNTS
+    counts: dict[int, int] = field(default_factory=dict)
+
+    def add(self, hashes: Iterable[int]) -> None:
+        """Count each hash once more."""
+        counts = self.counts
+        for number in hashes:
+            counts[number] = counts.get(number, 0) + 1
+        if len(counts) > 2 * self.max_counts:
+            fewest = sorted(counts.values(), reverse=True)[self.max_counts]
+            self.counts = {number: count - fewest for number, count in counts.items() if count > fewest}
 
 
 @dataclass
-class SecondLook:
-    """The second look, at the documents of frequent lines: neighbours, places, and what else is in the documents."""
+class _Line:
+    """The examined occurrences of one frequent line."""
+
+    documents: int = 0  # without exact copies
+    copies: int = 0
+    at_ends: int = 0
+    sample: list[int] = field(default_factory=list)  # rows of documents
+
+
+class LineCounter:
+    """Counts of the lines of texts, and the hashes of all lines in a file that is deleted with the process."""
+
+    def __init__(self, folder: str | None = None) -> None:
+        self.n_documents = 0
+        self._counts, self._texts = FrequencyCounter(), SeenHashes()
+        self._file = tempfile.SpooledTemporaryFile(SPOOL, dir=folder)  # noqa: SIM115 - closed with the counter
+
+    def add(self, text: str) -> None:
+        """Count the lines of the next text; of exact copies only the first counts."""
+        row, self.n_documents = self.n_documents, self.n_documents + 1
+        if forms := plain_lines(text):
+            hashes, is_new = list(map(hash, forms)), self._texts.add(hash(text))
+            if is_new:
+                self._counts.add(set(hashes))
+            self._file.write(array("q", [row, is_new, len(hashes), *hashes]).tobytes())
+
+    def find_repeated(self, read_texts: Callable[[Sequence[int]], Sequence[str]]) -> Repeated:
+        """Return the repeated lines; ``read_texts`` returns the texts of some rows."""
+        if not (frequent := self._frequent()):
+            return Repeated()
+        finder = RepeatedLineFinder(self.n_documents, self._min_documents, frequent)
+        for row, is_new, hashes in self._stored_lines():
+            finder.add(row, hashes, is_new=is_new)
+        return finder.find(read_texts)
+
+    @property
+    def _min_documents(self) -> int:
+        return max(MIN_DOCUMENTS, int(MIN_SHARE * self.n_documents))
+
+    def _frequent(self) -> dict[int, int]:
+        """Return the hashes and counts of the most frequent lines."""
+        counts = [(count, number) for number, count in self._counts.counts.items() if count >= self._min_documents]
+        return {number: count for count, number in sorted(counts, reverse=True)[:MAX_LINES]}
+
+    def _stored_lines(self) -> Iterator[tuple[int, bool, array[int]]]:
+        """Yield the row, whether the text is new, and the hashes of the lines of each text."""
+        self._file.seek(0)
+        while header := self._file.read(24):
+            row, is_new, number = array("q", header)
+            yield row, bool(is_new), array("q", self._file.read(8 * number))
+
+
+@dataclass
+class RepeatedLineFinder:
+    """Examination of frequent lines: their neighbours, their places, and the rest of their documents."""
 
     n_documents: int
-    least: int
-    frequent: dict[int, int]
-    _lines: dict[str, _Line] = field(default_factory=dict)
-    _pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
-    _words: dict[int, tuple[frozenset[int], frozenset[int]]] = field(default_factory=dict)
-    _texts: set[int] = field(default_factory=set)
-    _number: int = 0
+    min_documents: int
+    frequent: dict[int, int]  # documents by the hash of a line
+    _lines: dict[int, _Line] = field(default_factory=dict)
+    _pairs: Counter[tuple[int, int]] = field(default_factory=Counter)
 
-    def see(self, text: str) -> None:
-        """One more document, in the order of the first look."""
-        forms = plain_lines(text)
-        known = [form if hash(form) in self.frequent else "" for form in forms]
-        mark = hash(text)
-        if not any(known):
-            return
-        if mark in self._texts:
-            for form in set(known) - {""}:
-                self._lines[form].copies += 1
-            return
-        self._texts.add(mark)
-        self._number += 1
-        ends, sampled = {*_beginning(known), *_beginning(known[::-1])}, False
-        for form in set(known) - {""}:
-            line = self._lines.setdefault(form, _Line())
-            if line.documents % max(1, self.frequent[hash(form)] // SAMPLE) == 0 and len(line.sample) < SAMPLE:
-                line.sample.append(self._number)
-                sampled = True
+    def add(self, row: int, hashes: Iterable[int], *, is_new: bool) -> None:
+        """Examine the lines of a document."""
+        lines = [number if number in self.frequent else None for number in hashes]
+        distinct = {number for number in lines if number is not None}
+        for number in distinct:
+            line = self._lines.setdefault(number, _Line())
+            if not is_new:
+                line.copies += 1
+                continue
+            if line.documents % max(1, self.frequent[number] // SAMPLE) == 0 and len(line.sample) < SAMPLE:
+                line.sample.append(row)
             line.documents += 1
-            line.at_ends += form in ends
-        self._pairs.update({pair for pair in pairwise(known) if all(pair) and pair[0] != pair[1]})
-        if sampled:
-            rest = (form for form, repeated in zip(forms, known, strict=True) if not repeated)
-            self._words[self._number] = _sketch(forms), _sketch(rest)
+        if distinct and is_new:
+            for number in {*_beginning(lines), *_beginning(lines[::-1])}:
+                self._lines[number].at_ends += 1
+            self._pairs.update(
+                (one, other) for one, other in pairwise(lines) if one is not None and other is not None and one != other
+            )
 
-    def repeated(self) -> Repeated:
-        """The lines that are repeated."""
-        found = {form: line for form, line in self._lines.items() if line.documents >= self.least and is_free(form)}
-        company = self._in_company(found)
+    def find(self, read_texts: Callable[[Sequence[int]], Sequence[str]]) -> Repeated:
+        """Return the repeated lines."""
+        lines = {number: line for number, line in self._lines.items() if line.documents >= self.min_documents}
+        rows = sorted({row for line in lines.values() for row in line.sample})
+        forms: dict[int, str] = {}
+        sketches: dict[int, tuple[frozenset[int], frozenset[int]]] = {}
+        for start in range(0, len(rows), BATCH):
+            batch = rows[start : start + BATCH]
+            for row, text in zip(batch, read_texts(batch), strict=True):
+                hashes = {form: hash(form) for form in plain_lines(text)}
+                forms.update((number, form) for form, number in hashes.items() if number in lines)
+                rest = (form for form, number in hashes.items() if number not in self.frequent)
+                sketches[row] = _sketch(hashes), _sketch(rest)
+        forms = {number: form for number, form in forms.items() if _SUBJECT.match(form) is None}
+        neighbours = self._with_neighbours(forms)
         chosen = [
-            (form, line.documents + line.copies)
-            for form, line in found.items()
-            if (form in company or self._stands_alone(form, line)) and not self._of_copies(line)
+            (form, lines[number].documents + lines[number].copies)
+            for number, form in forms.items()
+            if (number in neighbours or self._stands_alone(form, lines[number]))
+            and not _is_of_copies(lines[number].sample, sketches)
         ]
-        return Repeated(tuple(sorted(chosen, key=lambda one: (-one[1], one[0]))))
+        return Repeated(tuple(sorted(chosen, key=lambda entry: (-entry[1], entry[0]))))
 
-    def _in_company(self, found: Collection[str]) -> set[str]:
-        """Lines beside which another one stands nearly always; rows of tables beside a line that is none."""
-        company = set()
+    def _with_neighbours(self, forms: dict[int, str]) -> set[int]:
+        """Return the lines that nearly always have the same neighbour; rows of tables need one that is not a row."""
+        lines: set[int] = set()
         for (first, second), count in self._pairs.items():
-            if first in found and second in found and not (is_row(first) and is_row(second)):
+            if first in forms and second in forms and not (is_row(forms[first]) and is_row(forms[second])):
                 either = max(self._lines[first].documents, self._lines[second].documents)
-                company |= {first, second} if count >= TOGETHER * either else set()
-        return company
+                lines |= {first, second} if count >= TOGETHER * either else set()
+        return lines
 
     def _stands_alone(self, form: str, line: _Line) -> bool:
-        """Whether a line needs no company: for where it stands, or for what it says and how often."""
+        """Return whether a repeated line may be dropped without repeated neighbours."""
         if is_row(form):
             return False
-        ends = line.at_ends >= AT_ENDS * line.documents
+        at_ends = line.at_ends >= AT_ENDS * line.documents
         share = line.documents / max(self.n_documents, 1)
         if is_long(form):
-            return share >= (LONG_SHARE if ends else ALONE_SHARE)
-        return ends and share >= SHORT_SHARE
-
-    def _of_copies(self, line: _Line) -> bool:
-        """Whether the documents of a line have everything else in common, too."""
-        told = []
-        for one, other in permutations(line.sample, 2):
-            rest, whole = self._words[one][1], self._words[other][0]
-            if len(whole) == SKETCH:  # only words up to the last of the sketch can be told
-                last = max(whole)
-                rest = frozenset(word for word in rest if word <= last)
-            if len(rest) >= FEWEST:
-                told.append(len(rest & whole) / len(rest))
-        return not told or median(told) >= THE_SAME
-
-
-def is_free(form: str) -> bool:
-    """Whether a line may be left out at all: not what a message is about."""
-    return _SUBJECT.match(form) is None
+            return share >= (LONG_SHARE if at_ends else MIN_SHARE_ALONE)
+        return at_ends and share >= SHORT_SHARE
 
 
 def is_row(form: str) -> bool:
-    """Whether a line is like a row of a table: several numbers, and not those of a page."""
+    """Return whether a line looks like a row of a table: several numbers, and not those of a page."""
     return form.count("#") > 1 and _PAGE.match(form) is None
 
 
 def is_long(form: str) -> bool:
-    """Whether a line says so much that no two documents have it by chance, or is the number of a page."""
+    """Return whether a line is too long to be shared by chance, or the number of a page."""
     if _PAGE.match(form):
         return True
     letters = sum(map(str.isalpha, form))
     words = sum(1 for word in form.split() if _LETTER.search(word))
-    return (words >= LONG_WORDS and letters >= LONG_LETTERS) or len(_UNSPACED.findall(form)) >= UNSPACED
+    return (words >= LONG_WORDS and letters >= LONG_LETTERS) or len(_UNSPACED.findall(form)) >= LONG_UNSPACED
 
 
-def find_repeated(texts: Iterable[str], again: Iterable[str] | None = None) -> Repeated:
-    """The lines that many of these texts share; ``again``: the same texts, where they can be passed only once."""
-    counts = LineCounts()
+def find_repeated(texts: Iterable[str]) -> Repeated:
+    """Return the repeated lines of texts in memory."""
+    texts, counter = list(texts), LineCounter()
     for text in texts:
-        counts.see(text)
-    return look_again(counts, texts if again is None else again)
+        counter.add(text)
+    return counter.find_repeated(lambda rows: [texts[row] for row in rows])
 
 
-def look_again(counts: LineCounts, texts: Iterable[str]) -> Repeated:
-    """From the first look to the second, which is not taken where no line is frequent."""
-    frequent = counts.frequent()
-    if not frequent:
-        return Repeated()
-    second = SecondLook(counts.n_documents, counts.least, frequent)
-    for text in texts:
-        second.see(text)
-    return second.repeated()
+def _is_of_copies(rows: Sequence[int], sketches: dict[int, tuple[frozenset[int], frozenset[int]]]) -> bool:
+    """Return whether sampled documents of a line have everything else in common, too."""
+    shares = []
+    for row, other in permutations(rows, 2):
+        rest, words = sketches[row][1], sketches[other][0]
+        if len(words) == SKETCH:  # a sketch holds only the smallest words
+            last = max(words)
+            rest = frozenset(word for word in rest if word <= last)
+        if len(rest) >= MIN_WORDS:
+            shares.append(len(rest & words) / len(rest))
+    return not shares or median(shares) >= EQUAL_SHARE
 
 
-def _beginning(known: list[str]) -> Iterator[str]:
-    """The frequent lines at the beginning: before so many others, which are written as nothing."""
+def _beginning(lines: list[int | None]) -> Iterator[int]:
+    """Yield the frequent lines at the beginning: before ``ENDS`` other lines, which are None."""
     others = 0
-    for form in known:
-        others += not form
+    for number in lines:
+        others += number is None
         if others == ENDS:
             return
-        yield form
+        if number is not None:
+            yield number
 
 
 def _sketch(forms: Iterable[str]) -> frozenset[int]:
-    """The words of lines, by their checksums; of many the same few of every document."""
+    """Return checksums of the words of lines; of many words the smallest checksums."""
     words = {zlib.crc32(word.encode()) for form in forms for word in _words(form)}
     return frozenset(sorted(words)[:SKETCH])
 
 
 def _words(form: str) -> Iterator[str]:
-    """Words between spaces; pairs of signs where a script has none."""
+    """Yield the words between spaces, and pairs of characters of scripts without spaces."""
     for word in form.split():
         yield from map("".join, pairwise(word)) if len(word) > 2 and _UNSPACED.match(word) else (word,)

@@ -1,4 +1,4 @@
-"""Words of Chinese, Japanese and Thai, where a package that knows them is installed; pairs of letters otherwise."""
+"""Words of Chinese, Japanese and Thai, if a segmentation package is installed."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from functools import cache
 from importlib.util import find_spec
 
 from topiarist.errors import ResourceError
-from topiarist.text.language import known_code
+from topiarist.text.language import find_language_code
 
-EXTRAS = {"zh": "chinese", "ja": "japanese", "th": "thai"}  # languages without spaces, and what brings their words
+LANGUAGE_EXTRAS = {
+    "zh": "chinese",
+    "ja": "japanese",
+    "th": "thai",
+}  # by language without spaces
 PACKAGES = {"chinese": "rjieba", "japanese": "janome", "thai": "pythainlp"}
 
 _AM, _AM_APART = "\u0e33", "\u0e4d\u0e32"
@@ -17,29 +21,28 @@ _AM, _AM_APART = "\u0e33", "\u0e4d\u0e32"
 Segmenter = Callable[[str], Iterable[str]]
 
 
-def extra_of(language: str) -> str:
-    """The extra that knows the words of a language; nothing where spaces do."""
-    return EXTRAS.get(known_code(language) or language, "")
+def get_extra(language: str) -> str:
+    """Return the extra with the segmenter of a language; an empty string if the language has spaces."""
+    return LANGUAGE_EXTRAS.get(find_language_code(language) or language, "")
 
 
 def is_installed(extra: str) -> bool:
-    """Whether the package behind an extra is here."""
     return find_spec(PACKAGES[extra]) is not None
 
 
-def installed_for(language: str) -> str:
-    """The extra that knows the words of a language, if its package is here; else nothing."""
-    extra = extra_of(language)
+def find_installed_extra(language: str) -> str:
+    """Return the extra with the segmenter of a language if its package is installed; else an empty string."""
+    extra = get_extra(language)
     return extra if extra and is_installed(extra) else ""
 
 
 @cache
-def segmenter(extra: str) -> Segmenter:
-    """What cuts a run of letters into words."""
+def get_segmenter(extra: str) -> Segmenter:
+    """Return the function that splits a run of letters into words."""
     if not is_installed(extra):
         raise ResourceError(
-            f"these texts were counted by their words, which takes {PACKAGES[extra]}: it is not installed here",
-            hint=f"pip install 'topiarist[{extra}]'",
+            f"Counting words in this language requires {PACKAGES[extra]}, which is not installed",
+            hint=f"Run pip install 'topiarist[{extra}]'.",
         )
     if extra == "chinese":
         import rjieba
@@ -54,7 +57,7 @@ def segmenter(extra: str) -> Segmenter:
     from pythainlp.tokenize import word_tokenize
 
     def thai(run: str) -> list[str]:
-        whole = run.replace(_AM_APART, _AM)  # as dictionaries spell it; normalised text has it in two
-        return [word.replace(_AM, _AM_APART) for word in word_tokenize(whole, engine="newmm")]
+        composed = run.replace(_AM_APART, _AM)  # dictionaries use one character; normalised text has two
+        return [word.replace(_AM, _AM_APART) for word in word_tokenize(composed, engine="newmm")]
 
     return thai

@@ -1,121 +1,103 @@
-"""The one speller: what somebody who misspelt a word or a name may have meant."""
+"""Near spellings of a word among few names, and names similar to another."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import islice
 
-FARTHEST = 2  # edits
-RARER = 1_000  # times as frequent a word must be to come before one that is an edit nearer
-MOST = 5_000  # words to compare letter by letter; beyond that, whoever asked has waited long enough
-RARE = 2  # documents
-PROPOSED = 5  # names
+MAX_EDITS = 2
+MAX_COMPARED = 5_000  # words that are compared letter by letter, which takes a second
+MAX_PROPOSED = 5  # names in a hint
 
-Known = Sequence[tuple[str, int]]  # words, and how frequent they are
+WordFrequencies = Sequence[tuple[str, int]]  # words and their frequencies
 
 
-def corrections(word: str, looked_up: Callable[[str, list[str]], Known], limit: int = 3) -> list[str]:
-    """Words of a collection that are spelt nearly so: at most two letters otherwise, frequent ones first.
+def find_similar_names(name: str, names: Iterable[str], limit: int = MAX_PROPOSED, cutoff: float = 0.5) -> list[str]:
+    """Return the names that share at least ``cutoff`` of their letters with a name, the nearest first."""
+    return get_close_matches(name, list(names), limit, cutoff)
 
-    ``looked_up`` gives the known words with a first letter, and those of some others that are known, with the number of
-    their documents. What hardly a document has is most often misspelt itself: it is offered only where nothing else is
-    near.
+
+def find_likeliest_name(name: str, names: Iterable[str]) -> str:
+    """Return the name that was probably meant; empty if none is near enough.
+
+    Names with a near spelling come first, then names that begin alike or contain it, then names with the most letters
+    in common.
     """
-    known = looked_up(word[0], _other_beginnings(word))
-    usual = [one for one in known if one[1] > RARE]
-    return nearest(word, usual, limit, eager=False) or nearest(word, known, limit, eager=False)
+    by_lower = {candidate.casefold(): candidate for candidate in reversed(list(names))}
+    folded_name = name.casefold().strip()
+    if folded_name in by_lower or not folded_name:
+        return by_lower.get(folded_name, "")
+    near_names = [
+        word
+        for word in find_near_words(folded_name, [(candidate, 1) for candidate in by_lower])
+        if compute_edit_distance(folded_name, word) <= len(folded_name) / 3
+    ]
+    inside = [other for other in by_lower if other.startswith(folded_name) or (folded_name.startswith(other) and other)]
+    inside.sort(key=len)
+    inside += sorted((other for other in by_lower if folded_name in other and other not in inside), key=len)
+    abbreviated = [other for other in by_lower if other[:1] == folded_name[:1] and _is_abbreviation(folded_name, other)]
+    ranked = [*near_names, *inside, *abbreviated, *find_similar_names(folded_name, by_lower, 1, 0.7)]
+    return by_lower[ranked[0]] if ranked else ""
 
 
-def alike(name: str, names: Iterable[str], limit: int = PROPOSED, least: float = 0.5) -> list[str]:
-    """The names, of which there are few, that share most letters with one: at least so great a part of them."""
-    return get_close_matches(name, list(names), limit, least)
-
-
-def likeliest(name: str, names: Iterable[str]) -> str:
-    """The one of a few names that was probably meant; empty where none is near enough to say so.
-
-    Spelt nearly so, else beginning alike or containing it, else sharing most letters: never simply the first there is.
-    """
-    by_lower = {known.casefold(): known for known in reversed(list(names))}
-    asked = name.casefold().strip()
-    if asked in by_lower or not asked:
-        return by_lower.get(asked, "")
-    near = [one for one in nearest(asked, [(known, 1) for known in by_lower]) if distance(asked, one) <= len(asked) / 3]
-    inside = sorted((one for one in by_lower if one.startswith(asked) or (asked.startswith(one) and one)), key=len)
-    inside += sorted((one for one in by_lower if asked in one and one not in inside), key=len)
-    shortened = [one for one in by_lower if one[:1] == asked[:1] and _within(asked, one)]
-    found = [*near, *inside, *shortened, *alike(asked, by_lower, 1, 0.7)]
-    return by_lower[found[0]] if found else ""
-
-
-def _within(short: str, long: str) -> bool:
-    """Whether the letters of one word come in another in their order: *msg* in *message*."""
+def _is_abbreviation(short: str, long: str) -> bool:
+    """Return whether the letters of a word occur in another in the same order: *msg* in *message*."""
     letters = iter(long)
     return len(short) > 2 and all(letter in letters for letter in short)
 
 
-def proposed(name: str, names: Iterable[str], limit: int = PROPOSED) -> str:
-    """A hint for somebody who named what is not there: names like it, or else the first ones there are."""
-    known = list(names)
-    return ", ".join(map(repr, alike(name, known, limit) or [one for one in known if one][:limit]))
+def format_proposals(name: str, names: Iterable[str], limit: int = MAX_PROPOSED) -> str:
+    """Return a hint with the names similar to an unknown one, or else with the first names."""
+    candidates = list(names)
+    proposals = find_similar_names(name, candidates, limit) or list(filter(None, candidates))[:limit]
+    return ", ".join(map(repr, proposals))
 
 
-def nearest(word: str, known: Known, limit: int = 3, *, eager: bool = True) -> list[str]:
-    """The nearest of the known words, which come with how frequent they are.
-
-    ``eager``: look no farther when something is one edit away. Otherwise frequent words two edits away may come before
-    rare ones (which are often misspelt themselves) that are one edit away.
-    """
-    found: dict[str, float] = {}
-    for edits in range(1, min(FARTHEST, max(len(word) - 1, 1)) + 1):
-        for other, frequency in islice(_likely(word, known, edits), MOST):
-            if other != word and other not in found and distance(word, other, edits) <= edits:
-                found[other] = -frequency / RARER**edits
-        if found and eager:
-            break
-    return sorted(found, key=lambda other: (found[other], other))[:limit]
+def find_near_words(word: str, frequencies: WordFrequencies, limit: int = 3) -> list[str]:
+    """Return the known words with the fewest edits, at most ``MAX_EDITS``; frequent words first."""
+    for edits in range(1, min(MAX_EDITS, max(len(word) - 1, 1)) + 1):
+        edits_found = {
+            other: -frequency
+            for other, frequency in islice(_iter_candidates(word, frequencies, edits), MAX_COMPARED)
+            if other != word and compute_edit_distance(word, other, edits) <= edits
+        }
+        if edits_found:
+            return sorted(edits_found, key=lambda other: (edits_found[other], other))[:limit]
+    return []
 
 
-def _other_beginnings(word: str) -> list[str]:
-    """Words that differ from this one at the first letter, where a walk through the index cannot find them."""
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    swapped = word[1:2] + word[:1] + word[2:]
-    others = {word[1:], swapped, *(letter + word for letter in letters), *(letter + word[1:] for letter in letters)}
-    return sorted(other for other in others if other and other[0] != word[0])
+def _iter_candidates(word: str, frequencies: WordFrequencies, edits: int) -> Iterator[tuple[str, int]]:
+    """Yield words of about the same length that share a part of the word at about the same place.
 
-
-def _likely(word: str, known: Known, edits: int) -> Iterator[tuple[str, int]]:
-    """Words of about the same length with a piece of the word in about the same place.
-
-    An edit breaks one piece of the word or, if it swaps neighbours, two: of 2 · edits + 1 pieces one stays whole.
+    An edit changes one part of the word or, if it swaps neighbours, two: of 2 · edits + 1 parts one stays unchanged.
     """
     size = max(len(word) // (2 * edits + 1), 1)
     starts = range(0, len(word), size)
-    whole = [(word[start : start + size], max(start - edits, 0), start + size + edits) for start in starts]
-    for other, frequency in known:
-        if abs(len(other) - len(word)) <= edits and any(other.find(*piece) >= 0 for piece in whole):
+    parts = [(word[start : start + size], max(start - edits, 0), start + size + edits) for start in starts]
+    for other, frequency in frequencies:
+        if abs(len(other) - len(word)) <= edits and any(other.find(*piece) >= 0 for piece in parts):
             yield other, frequency
 
 
-def distance(one: str, other: str, most: int = FARTHEST) -> int:
-    """How many letters must be changed, added, left out or swapped with their neighbour; ``most + 1`` if more."""
-    start, end = 0, min(len(one), len(other))
-    while start < end and one[start] == other[start]:
+def compute_edit_distance(first: str, second: str, max_edits: int = MAX_EDITS) -> int:
+    """Return the number of changed, added, missing or swapped letters; ``most + 1`` if there are more."""
+    start, end = 0, min(len(first), len(second))
+    while start < end and first[start] == second[start]:
         start += 1
-    one, other = one[start:], other[start:]
-    while one and other and one[-1] == other[-1]:
-        one, other = one[:-1], other[:-1]
-    before: list[int] = []
-    last = list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
+    first, second = first[start:], second[start:]
+    while first and second and first[-1] == second[-1]:
+        first, second = first[:-1], second[:-1]
+    previous: list[int] = []
+    last = list(range(len(second) + 1))
+    for i, letter in enumerate(first, 1):
         now = [i]
-        for j, counterpart in enumerate(other, 1):
+        for j, counterpart in enumerate(second, 1):
             cost = min(last[j] + 1, now[j - 1] + 1, last[j - 1] + (letter != counterpart))
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == counterpart:
-                cost = min(cost, before[j - 2] + 1)
+            if i > 1 and j > 1 and letter == second[j - 2] and first[i - 2] == counterpart:
+                cost = min(cost, previous[j - 2] + 1)
             now.append(cost)
-        if min(now) > most and min(last) > most:
-            return most + 1
-        before, last = last, now
-    return min(last[-1], most + 1)
+        if min(now) > max_edits and min(last) > max_edits:
+            return max_edits + 1
+        previous, last = last, now
+    return min(last[-1], max_edits + 1)

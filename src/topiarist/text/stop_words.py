@@ -1,4 +1,4 @@
-"""Stop words, for those who ask for them: by language, from a file, or as a list. None are used by default.
+"""Stop words by language, from a file or as a list. None are used by default.
 
 English uses scikit-learn's 318 words: longer English lists contain *system*, *computer* and *information* and
 delete topics. Other languages use the lists of the stopwordsiso package.
@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from topiarist.errors import UsageError
-from topiarist.text.language import NAMES, known_code, language_code
+from topiarist.text.language import NAMES, find_language_code, get_language_code
 from topiarist.text.tokens import Tokenizer, is_unspaced
 
 _TOKENS = Tokenizer(numbers=True)
@@ -33,21 +33,21 @@ why will with within without won would wouldn yet you your yours yourself
 _MARKUP = """
 mathbb mathcal mathrm mathfrak mathbf mathsf mathscr mathit frac sqrt ldots cdot cdots leq geq infty textit textbf emph
 http https www html href nbsp amp quot
-"""  # of TeX and of the web; it is in texts of every language
+"""  # of TeX and of the web, in texts of every language
 
 
 def has_stop_words(language: str) -> bool:
-    """Tell whether there is a stop list for a language, such as a detected one; of an unknown one there is none."""
+    """Return whether a language has a stop list; False for an unknown language."""
     import stopwordsiso
 
-    code = known_code(language)
+    code = find_language_code(language)
     return code == "en" or bool(stopwordsiso.has_lang(code))
 
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """Return the stop words of a language (code or English name) in the form of the tokeniser's words."""
-    code = language_code(language)
+    """Return the stop words of a language (code or English name) as tokens."""
+    code = get_language_code(language)
     if code == "en":
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
@@ -57,42 +57,42 @@ def stop_words(language: str) -> frozenset[str]:
     if not has_stop_words(code):
         raise UsageError(
             f"there is no stop list for {NAMES[code]}",
-            hint="leave stop words out (general words are set aside without a list), or give a file",
+            hint="Omit stop words, because general words are found without a list, or pass a file.",
         )
     return as_tokens(stopwordsiso.stopwords(code))
 
 
 @cache
 def function_words(language: str) -> frozenset[str]:
-    """Return the words of a language that name nothing by themselves, and those of markup, which are no words at all.
+    """Return the function words of a language, and words of markup.
 
-    They are counted as all others are, and left out of the names of topics only. English has a list of its own: its
-    stop words hold *system*, *interest* and *fire*, after which topics may well be called.
+    They are counted like all words and only excluded from topic names. English has a list of its own: its stop words
+    contain *system*, *interest* and *fire*, which are good names.
     """
-    code = known_code(language)
+    code = find_language_code(language)
     if code == "en":
         return frozenset((_ENGLISH + _MARKUP).split())
     return frozenset(_MARKUP.split()) | (stop_words(code) if code and has_stop_words(code) else frozenset())
 
 
 def stop_words_from_file(path: str | Path) -> frozenset[str]:
-    """Return the stop words of a UTF-8 file: separated by white space; lines beginning with # are skipped."""
+    """Return the stop words of a UTF-8 file, separated by white space; lines that begin with # are comments."""
     path = Path(path)
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             f"expected a UTF-8 file of stop words at {path}: {error}",
-            hint="check the path, or save it as UTF-8",
+            hint="Check the path, or save the file as UTF-8.",
         ) from error
     return as_tokens(word for line in lines if not line.startswith("#") for word in line.split())
 
 
 def as_tokens(entries: Iterable[str]) -> frozenset[str]:
-    """Return a stop list in the form in which the tokeniser yields words.
+    """Return the tokens of a stop list.
 
-    An entry that the tokeniser splits (*c'est*) counts by its parts, because only those can occur; an entry
-    in a script without spaces is left out when it is split, for its pairs occur in other words too.
+    The parts of an entry that the tokeniser splits (*c'est*) are stop words, because only those occur in texts. An
+    entry in a script without spaces is skipped if it is split: its pairs occur in other words too.
     """
     words: set[str] = set()
     for entry in entries:
@@ -103,7 +103,7 @@ def as_tokens(entries: Iterable[str]) -> frozenset[str]:
 
 
 def resolve_stop_words(choice: str | Iterable[str] | None) -> frozenset[str]:
-    """Return the stop words a setting stands for: a language, the words themselves, or none."""
+    """Return the stop words of a setting: a language, a list of words, or None."""
     if choice is None:
         return frozenset()
     if isinstance(choice, str):

@@ -1,12 +1,12 @@
-"""From a text to its words, in every script.
+"""Tokeniser of texts in every script.
 
 A word is a run of at least two word characters (letters, digits, underscore, with the marks that belong to
-them) of the NFKC-normalised, lower-cased text: the tokens of scikit-learn's ``CountVectorizer`` where both
-apply. By default words without any letter are left out. Apostrophes and hyphens separate words, as they do
-there: *don't* gives *don*, *l'eau* gives *eau*, *well-known* gives *well* and *known*.
+them) of the NFKC-normalised, lower-case text: the tokens of scikit-learn's ``CountVectorizer`` where both
+apply. By default words without any letter are omitted. Apostrophes and hyphens separate words, as in
+scikit-learn: *don't* becomes *don*, *l'eau* *eau*, *well-known* *well* and *known*.
 
-Text in scripts that put no spaces between words becomes overlapping pairs of characters, or words where a segmenter
-is asked for; a character standing alone is kept.
+Text in scripts without spaces between words becomes overlapping pairs of characters, or words if a segmenter
+is chosen; a single character is kept.
 """
 
 from __future__ import annotations
@@ -16,40 +16,42 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from topiarist.text.characters import alignment, normalised, patterns
-from topiarist.text.segmenters import segmenter
+from topiarist.text.characters import align_normalised, normalise, patterns
+from topiarist.text.segmenters import get_segmenter
 
-_SIGNS = "\ue000"  # stands for signs between runs of letters: a private character, a word to the full-text index
+_SIGN_WORD = (
+    "\ue000"  # replaces signs between runs of letters: a private character that the full-text index treats as a word
+)
 # ASCII text needs no regular expression: this table lower-cases letters and turns separators into spaces.
 _ASCII = "".join(chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else " " for code in range(128))
-# Nor does text of western Europe with quotes and dashes of any kind: as one byte a character it is cut in the same way.
+# Western European text with quotes and dashes is split in the same way, as one byte per character.
 _LATIN = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(256))
 
 
 @dataclass(frozen=True, slots=True)
 class Tokenizer:
-    """Splits texts into words; call it with a text.
+    """Splitter of texts into words; call it with a text.
 
-    ``numbers`` keeps tokens that hold no letter, such as *1984*. ``words`` names what knows the words of a script
-    without spaces ("chinese", "japanese", "thai"); pairs of letters otherwise.
+    ``numbers`` keeps tokens without letters, such as *1984*. ``words`` names the segmenter of a script without spaces
+    ("chinese", "japanese", "thai"); an empty string makes pairs of letters.
     """
 
     numbers: bool = False
     words: str = ""
 
     def __call__(self, text: str) -> list[str]:
-        """Return the words of ``text`` in order."""
-        return list(filter(self.keeps, self.pieces(text)))
+        """Return the words of a text in order."""
+        return list(filter(self.is_word, self.split_candidates(text)))
 
-    def pieces(self, text: str) -> list[str]:
-        """Return all candidates of ``text``: its words, and tokens that ``keeps`` would refuse.
+    def split_candidates(self, text: str) -> list[str]:
+        """Return all candidates of a text: its words, and tokens for which ``is_word`` is false.
 
-        Asking ``keeps`` once per different candidate is much cheaper than once per occurrence; a counter uses
-        the two separately, everyone else calls the tokeniser.
+        A call of ``is_word`` for each different candidate is much cheaper than one for each occurrence. Counters use
+        the two methods separately; all other code calls the tokeniser.
         """
         if text.isascii():
             return text.translate(_ASCII).split()
-        text = normalised(text)
+        text = normalise(text)
         if text.isascii():
             return text.translate(_ASCII).split()
         if not patterns().beyond_latin.search(text):
@@ -58,8 +60,8 @@ class Tokenizer:
             return [text[start:end] for start, end in _spans(text, self.words)]
         return patterns().word.findall(text)
 
-    def keeps(self, piece: str) -> bool:
-        """Tell whether a candidate counts as a word."""
+    def is_word(self, piece: str) -> bool:
+        """Return whether a candidate counts as a word."""
         if piece.isascii():
             return len(piece) > 1 and (self.numbers or piece.islower())
         if len(piece) == 1:
@@ -67,15 +69,15 @@ class Tokenizer:
         return self.numbers or any(map(str.isalpha, piece))
 
     def offsets(self, text: str) -> Iterator[tuple[str, int, int]]:
-        """Yield each word with the slice of the *original* text it stands for: (word, start, end).
+        """Yield each word with its slice of the *original* text: (word, start, end).
 
         Pairs of characters from scripts without spaces overlap, and so do their slices.
         """
-        form = normalised(text)
-        source = None if text.isascii() else alignment(text)
+        form = normalise(text)
+        source = None if text.isascii() else align_normalised(text)
         for start, end in _spans(form, self.words):
             word = form[start:end]
-            if not self.keeps(word):
+            if not self.is_word(word):
                 continue
             if source is None:
                 yield word, start, end
@@ -84,66 +86,66 @@ class Tokenizer:
 
 
 def has_unspaced(text: str) -> bool:
-    """Tell whether a text holds letters of a script without spaces between words."""
+    """Return whether a text holds letters of a script without spaces between words."""
     return not text.isascii() and patterns().unspaced_run.search(text) is not None
 
 
-def letters_apart(text: str) -> str:
-    """Return a text with a space around each letter of a script without spaces; other texts as they are.
+def separate_unspaced_letters(text: str) -> str:
+    """Return a text with a space around each letter of a script without spaces.
 
-    So the full-text index keeps them: a run of letters is found wherever it stands, as a phrase of its letters. Signs
-    between two runs become a word of their own, so that no run is found across them.
+    The full-text index stores such texts and finds a run of letters as a phrase. Signs between two runs become a word
+    of their own, so that no phrase matches across them.
     """
     if not has_unspaced(text):
         return text
-    form, pieces, here = unicodedata.normalize("NFKC", text), [], 0
+    form, pieces, place = unicodedata.normalize("NFKC", text), [], 0
     for run in patterns().unspaced_run.finditer(form):
-        between = form[here : run.start()]
-        apart = here and between and not any(map(str.isalnum, between))
-        pieces += [_SIGNS if apart else between, *patterns().unspaced_character.findall(run[0])]
-        here = run.end()
-    return " ".join([*pieces, form[here:]])
+        gap = form[place : run.start()]
+        is_sign_only = place and gap and not any(map(str.isalnum, gap))
+        pieces += [_SIGN_WORD if is_sign_only else gap, *patterns().unspaced_character.findall(run[0])]
+        place = run.end()
+    return " ".join([*pieces, form[place:]])
 
 
 def is_unspaced(word: str) -> bool:
-    """Tell whether ``word`` is a pair of characters from a script without spaces between words."""
+    """Return whether a word is a pair of characters from a script without spaces between words."""
     return not word.isascii() and patterns().unspaced_run.match(word) is not None
 
 
 def _spans(text: str, words: str = "") -> Iterator[tuple[int, int]]:
-    """Yield the slices of the candidates in normalised text, whatever characters it holds."""
+    """Yield the slices of the candidates in normalised text."""
     runs = patterns().unspaced_run
     for word in patterns().any_word.finditer(text):
-        here, end = word.span()
-        for run in runs.finditer(text, here, end):
-            if here < run.start():
-                yield here, run.start()
-            yield from _words(text, *run.span(), words) if words else _pairs(text, *run.span())
-            here = run.end()
-        if here < end:
-            yield here, end
+        place, end = word.span()
+        for run in runs.finditer(text, place, end):
+            if place < run.start():
+                yield place, run.start()
+            yield from _segment_spans(text, *run.span(), words) if words else _pair_spans(text, *run.span())
+            place = run.end()
+        if place < end:
+            yield place, end
 
 
-def _words(text: str, start: int, end: int, extra: str) -> Iterator[tuple[int, int]]:
-    """Yield the words of a run, as a segmenter cuts it; pairs of characters where it changes what it is given.
+def _segment_spans(text: str, start: int, end: int, extra: str) -> Iterator[tuple[int, int]]:
+    """Yield the words of a run as the segmenter splits it; pairs of characters if it changes the text.
 
-    Of Chinese words of three letters and more the pairs count as well: they are words most often, and trees of words
-    alone are worse (NMI of headlines .49 against .52 with either).
+    Pairs of Chinese words of three or more letters count as well, because they are mostly words: trees of words alone
+    are worse (NMI of headlines .49, .52 with both).
     """
-    found = list(segmenter(extra)(text[start:end]))
-    if "".join(found) != text[start:end]:
-        yield from _pairs(text, start, end)
+    segments = list(get_segmenter(extra)(text[start:end]))
+    if "".join(segments) != text[start:end]:
+        yield from _pair_spans(text, start, end)
         return
-    for word in found:
+    for word in segments:
         if extra == "chinese" and len(word) > 2:
-            yield from _pairs(text, start, start + len(word))
+            yield from _pair_spans(text, start, start + len(word))
         yield start, start + len(word)
         start += len(word)
 
 
-def _pairs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _pair_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield overlapping pairs of characters (each with its marks), or the only character."""
-    characters = [found.span() for found in patterns().unspaced_character.finditer(text, start, end)]
+    characters = [match.span() for match in patterns().unspaced_character.finditer(text, start, end)]
     if len(characters) == 1:
         yield characters[0]
     for (first, _), (_, last) in pairwise(characters):

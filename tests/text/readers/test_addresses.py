@@ -12,7 +12,7 @@ fsspec = pytest.importorskip("fsspec")
 
 from topiarist.errors import ResourceError, UsageError  # noqa: E402
 from topiarist.text.readers import read  # noqa: E402
-from topiarist.text.readers.file_systems import Brought, files_at, is_address, last_name, without_secret  # noqa: E402
+from topiarist.text.readers.file_systems import LocalCopies, get_last_name, is_url, list_files, remove_secret  # noqa: E402
 
 ROOT = "memory://pile"
 
@@ -35,7 +35,7 @@ def pile():
     system.rm("/pile", recursive=True)
 
 
-def test_a_folder_elsewhere_is_read_as_one_here(pile, tmp_path):
+def test_remote_folder_reads_like_local_folder(pile, tmp_path):
     pile.get("/pile", str(tmp_path / "pile"), recursive=True)
     (tmp_path / "pile" / "_SUCCESS").unlink()
     far, near = read(ROOT), read(tmp_path / "pile")
@@ -50,16 +50,16 @@ def test_a_folder_elsewhere_is_read_as_one_here(pile, tmp_path):
     ("address", "number"),
     [("a.jsonl", 3), ("*.jsonl", 3), ("**/*.jsonl*", 5), ("deep", 3), ("deep/note.txt", 1)],
 )
-def test_files_patterns_and_folders(pile, address, number):
+def test_list_files_of_urls(pile, address, number):
     assert len(list(read(f"{ROOT}/{address}"))) == number
 
 
-def test_patterns_of_what_to_read_go_by_the_path_below(pile):
+def test_selection_of_remote_files_by_path(pile):
     assert [one.id for one in read(ROOT, include="deep/*", exclude="*.gz")] == ["pile/deep/note.txt"]
     assert [one.id for one in read(ROOT, exclude="deep")] == ["d0", "d1", "d2"]
 
 
-def test_what_parsers_read_can_be_opened_by_them(pile):
+def test_parsers_open_downloaded_files(pile):
     """Their processes may open nothing but the sources: the folder of what was brought is among them."""
     pytest.importorskip("pyarrow")
     import pyarrow as pa
@@ -76,7 +76,7 @@ def test_what_parsers_read_can_be_opened_by_them(pile):
     assert found == {"one two three", "four five six", "a page of words", "a text within"}
 
 
-def test_one_file_at_a_time_is_here_and_none_afterwards(pile, monkeypatch, tmp_path):
+def test_downloads_deleted_after_reading(pile, monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     seen = []
     for _ in read(f"{ROOT}/**/*.jsonl*"):
@@ -88,7 +88,7 @@ def test_one_file_at_a_time_is_here_and_none_afterwards(pile, monkeypatch, tmp_p
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_that_breaks_off_is_a_problem_and_not_a_smaller_result(pile, monkeypatch):
+def test_truncated_download_becomes_problem(pile, monkeypatch):
     info = type(pile).info
     longer = lambda self, path, **known: {**info(self, path, **known), "size": 10**6}  # noqa: E731
     monkeypatch.setattr(type(pile), "info", longer)
@@ -98,7 +98,7 @@ def test_a_file_that_breaks_off_is_a_problem_and_not_a_smaller_result(pile, monk
     assert reading.counts.failed == 1
 
 
-def test_a_file_that_vanishes_is_a_problem(pile):
+def test_deleted_remote_file_becomes_problem(pile):
     reading = read(f"{ROOT}/**/*.jsonl*")
     reading.files()
     pile.rm("/pile/a.jsonl")
@@ -115,16 +115,16 @@ def test_a_file_that_vanishes_is_a_problem(pile):
         ("s3://bucket/x", ResourceError, "s3:// cannot be read here"),
     ],
 )
-def test_addresses_that_lead_nowhere_are_refused_at_once(pile, address, error, message):
+def test_missing_urls_rejected_early(pile, address, error, message):
     with pytest.raises(error, match=message):
         read(address)
 
 
-def test_a_path_that_exists_is_no_address(tmp_path, monkeypatch):
+def test_existing_path_not_url(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s3:").mkdir()
     (tmp_path / "s3:" / "x").write_text("here")
-    assert not is_address("s3://x")
+    assert not is_url("s3://x")
     assert [one.text for one in read("s3://x")] == ["here"]
 
 
@@ -139,11 +139,11 @@ def test_a_path_that_exists_is_no_address(tmp_path, monkeypatch):
         ("plain/me:word@host", "plain/me:word@host"),
     ],
 )
-def test_secrets_are_not_shown(address, shown):
-    assert without_secret(address) == shown
+def test_remove_secret_of_urls(address, shown):
+    assert remove_secret(address) == shown
 
 
-def test_what_a_library_says_of_an_address_is_told_without_its_secrets(pile, monkeypatch):
+def test_url_errors_hide_secrets(pile, monkeypatch):
     def refused(self, path, *_, **__):
         raise FileNotFoundError("https://me:word@host/pile/a.jsonl?sig=abc")
 
@@ -160,12 +160,12 @@ def test_what_a_library_says_of_an_address_is_told_without_its_secrets(pile, mon
         read(f"{ROOT}/a.jsonl")
 
 
-def test_a_name_with_signs_of_a_pattern_is_a_name_where_there_is_such_a_file(pile):
+def test_existing_name_with_pattern_characters(pile):
     pile.pipe("/pile/a[1].txt", b"in brackets")
     assert [one.text for one in read(f"{ROOT}/a[1].txt")] == ["in brackets"]
 
 
-def test_an_address_on_this_machine_is_a_path(tmp_path):
+def test_to_local_path_of_file_urls(tmp_path):
     (tmp_path / "a b.txt").write_text("here")
     assert [one.id for one in read((tmp_path / "a b.txt").as_uri())] == ["a b.txt"]
     (tmp_path / "c.csv").write_text("text\nthere\n")
@@ -183,23 +183,23 @@ def test_an_address_on_this_machine_is_a_path(tmp_path):
         ("https://me:word@host", "host"),
     ],
 )
-def test_names_of_addresses(address, name):
-    assert last_name(address) == name
+def test_get_last_name_of_urls(address, name):
+    assert get_last_name(address) == name
 
 
-def test_what_changes_elsewhere_is_known(pile):
-    (file,) = files_at(f"{ROOT}/a.jsonl")
+def test_stamp_changes_with_remote_file(pile):
+    (file,) = list_files(f"{ROOT}/a.jsonl")
     before, size = file.stamp(), file.size
     assert file.stamp() == before
     pile.pipe("/pile/a.jsonl", b'{"text": "other"}')
-    (file,) = files_at(f"{ROOT}/a.jsonl")
+    (file,) = list_files(f"{ROOT}/a.jsonl")
     assert file.stamp() != before
     assert file.size != size == 113
 
 
-def test_a_file_of_which_only_the_size_is_known_may_have_changed(pile, monkeypatch):
+def test_stamp_empty_without_version(pile, monkeypatch):
     monkeypatch.setattr(type(pile), "info", lambda self, path, **_: {"name": path, "size": 7, "type": "file"})
-    (file,) = files_at(f"{ROOT}/a.jsonl")
+    (file,) = list_files(f"{ROOT}/a.jsonl")
     assert file.size == 7
     assert file.stamp() == ""
     monkeypatch.setattr(type(pile), "info", lambda *_, **__: (_ for _ in ()).throw(TimeoutError("too late")))
@@ -207,6 +207,6 @@ def test_a_file_of_which_only_the_size_is_known_may_have_changed(pile, monkeypat
         file.stamp()
 
 
-def test_nothing_is_brought_for_sources_that_are_here():
-    with Brought([os.devnull]) as brought:
+def test_local_sources_need_no_copies():
+    with LocalCopies([os.devnull]) as brought:
         assert brought.folders == []

@@ -19,13 +19,13 @@ def tickets(folder: Path, header: str, *cells: str, name: str = "tickets.csv") -
 LONG = "x" * 412
 
 
-def test_the_message_when_the_text_is_not_clear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unclear_text_column_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     tickets(tmp_path, "id,opened,summary,description,state", "1", "2020", "short", LONG, "open")
     with pytest.raises(UsageError) as caught:
         read("tickets.csv")
     assert str(caught.value) == (
-        "which column holds the text? tickets.csv has: id, opened, summary, description, state\n"
+        "no column is known to hold the text; tickets.csv has: id, opened, summary, description, state\n"
         "  Try: --text-column description        (longest text: description, 412 characters on average)"
     )
 
@@ -42,7 +42,7 @@ def test_the_message_when_the_text_is_not_clear(tmp_path: Path, monkeypatch: pyt
         ("label,text", ("l", "t"), "t"),
     ],
 )
-def test_the_choice(tmp_path: Path, header: str, cells: tuple[str, ...], text: str) -> None:
+def test_choose_columns_by_names(tmp_path: Path, header: str, cells: tuple[str, ...], text: str) -> None:
     (document,) = read(tickets(tmp_path, header, *cells))
     assert document.text == text
 
@@ -55,18 +55,18 @@ def test_the_choice(tmp_path: Path, header: str, cells: tuple[str, ...], text: s
         ("abstract,summary", (LONG, "s")),  # two likely names
     ],
 )
-def test_no_choice(tmp_path: Path, header: str, cells: tuple[str, ...]) -> None:
-    with pytest.raises(UsageError, match="which column holds the text"):
+def test_choose_columns_without_candidate(tmp_path: Path, header: str, cells: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError, match="no column is known to hold the text"):
         read(tickets(tmp_path, header, *cells))
 
 
-def test_a_column_given_another_role_is_not_the_text(tmp_path: Path) -> None:
+def test_choose_columns_skips_columns_with_roles(tmp_path: Path) -> None:
     path = tickets(tmp_path, "body,remark", "b", LONG)
     (document,) = read(path, Columns(title="body"))
     assert (document.title, document.text) == ("b", LONG)
 
 
-def test_a_column_that_does_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_column_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     tickets(tmp_path, "id,opened,summary,description,state,owner,queue", *"1234567")
     with pytest.raises(UsageError) as caught:
@@ -79,20 +79,39 @@ def test_a_column_that_does_not_exist(tmp_path: Path, monkeypatch: pytest.Monkey
         read("tickets.csv", Columns(text="description", label="Queue"))
 
 
-def test_in_a_folder_an_unclear_table_does_not_stop_the_rest(tmp_path: Path) -> None:
+@pytest.mark.parametrize("role", ["id", "title", "date", "label"])
+def test_none_disables_columns(tmp_path: Path, role: str) -> None:
+    path = tickets(tmp_path, "id,title,date,text", "7", "Fire", "2014-03-05", LONG)
+    with pytest.raises(UsageError, match=f"or --{role}-column none for no {role}s"):
+        read(path, Columns(**{role: "nothing like it"}))
+    (document,) = read(path, Columns(**{role: "none"}))
+    (empty,) = read(path, Columns(**{role: ""}))
+    assert document == empty
+
+
+def test_column_named_none(tmp_path: Path) -> None:
+    (document,) = read(tickets(tmp_path, "none,text", "red", LONG), Columns(label="none"))
+    assert document.labels == ("red",)
+    with pytest.raises(UsageError, match="no column none in"):
+        read(tickets(tmp_path, "id,text", "7", LONG), Columns(text="none"))
+
+
+def test_unclear_table_in_folder_skipped(tmp_path: Path) -> None:
     path = tickets(tmp_path, "a,b", "x", "y")
     (tmp_path / "z.txt").write_text("text")
     reading = read(tmp_path)
     assert [document.text for document in reading] == ["text"]
-    assert [problem.reason for problem in reading.problems] == [f"which column holds the text? {path} has: a, b"]
+    assert [problem.reason for problem in reading.problems] == [
+        f"no column is known to hold the text; {path} has: a, b"
+    ]
 
 
-def test_in_a_folder_with_nothing_else_it_is_the_error(tmp_path: Path) -> None:
+def test_unclear_table_alone_raises_error(tmp_path: Path) -> None:
     tickets(tmp_path, "a,b", "x", "y")
-    with pytest.raises(UsageError, match="which column holds the text"):
+    with pytest.raises(UsageError, match="no column is known to hold the text"):
         list(read(tmp_path))
 
 
-def test_the_text_cannot_be_declined(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="the text column cannot be left out"):
+def test_text_column_required(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="the text requires a column"):
         read(tickets(tmp_path, "a,b", "x", "y"), Columns(text=""))

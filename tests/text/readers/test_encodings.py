@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.text.readers.makers import only, reasons
-from topiarist.text.extract.decoding import Decoder, NotTextError, decode
+from topiarist.text.parsers.decoding import Decoder, NotTextError, decode
 from topiarist.text.readers import read
 
 FRENCH = "Le café est fermé, déjà vu à l'été.\n"
@@ -40,7 +40,7 @@ RUSSIAN = "Привет, как дела? Это простой текст.\nМ�
         ("한국어 문장입니다. 오늘 날씨가 좋습니다.", "cp949"),
     ],
 )
-def test_plain_text_in(tmp_path: Path, text: str, encoding: str) -> None:
+def test_decode_plain_text_encodings(tmp_path: Path, text: str, encoding: str) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(text.encode(encoding))
     assert only(read(path)).text == text
@@ -54,26 +54,26 @@ def test_plain_text_in(tmp_path: Path, text: str, encoding: str) -> None:
         ("a.jsonl", f'{{"id": "n1", "text": "{FRENCH[:-1]}"}}\n'),
     ],
 )
-def test_tables_in(tmp_path: Path, encoding: str, name: str, content: str) -> None:
+def test_read_tables_in_encodings(tmp_path: Path, encoding: str, name: str, content: str) -> None:
     (tmp_path / name).write_bytes(content.encode(encoding))
     document = only(read(tmp_path / name))
     assert (document.id, document.text) == ("n1", FRENCH.strip())
 
 
-def test_lines_of_mixed_origin_lose_nothing(tmp_path: Path) -> None:
+def test_decoder_reads_mixed_encodings(tmp_path: Path) -> None:
     mixed = ("naïve été ☃\n" * 3).encode() + "déjà vu, à l'été\n".encode("latin-1") + "fin ☃\n".encode()
     (tmp_path / "a.txt").write_bytes(mixed)
     assert only(read(tmp_path / "a.txt")).text == "naïve été ☃\n" * 3 + "déjà vu, à l'été\nfin ☃\n"
 
 
-def test_a_foreign_line_far_behind_the_sample(tmp_path: Path) -> None:
+def test_decoder_reads_late_foreign_line(tmp_path: Path) -> None:
     rows = '{"text": "été"}\n'.encode() * 10_000 + '{"text": "déjà vu, à l\'été"}\n'.encode("latin-1")
     (tmp_path / "a.jsonl").write_bytes(rows)
     *_, last = read(tmp_path / "a.jsonl")
     assert last.text == "déjà vu, à l'été"
 
 
-def test_a_sample_that_ends_inside_a_character() -> None:
+def test_decoder_sample_ends_inside_character() -> None:
     assert Decoder("☃☃".encode()[:-1]).encoding == "utf-8"
 
 
@@ -85,7 +85,7 @@ def test_a_sample_that_ends_inside_a_character() -> None:
         (random.Random(0).randbytes(3000).replace(b"\0", b"\xff"), "not text: "),
     ],
 )
-def test_binary_data_under_the_name_of_text(tmp_path: Path, data: bytes, reason: str) -> None:
+def test_binary_data_in_text_file_skipped(tmp_path: Path, data: bytes, reason: str) -> None:
     with pytest.raises(NotTextError, match=reason):
         decode(data)
     (tmp_path / "a.txt").write_text("text")
@@ -97,7 +97,7 @@ def test_binary_data_under_the_name_of_text(tmp_path: Path, data: bytes, reason:
     assert all(reason in told for told in reasons(reading))
 
 
-def test_text_that_no_database_takes_is_mended(tmp_path: Path) -> None:
+def test_to_storable_repairs_text(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(
         '{"id": "\\ud800", "title": "t\\u0000", "text": "a\\ud83d b\\u0000c \\ud83d\\ude00"}'
     )
@@ -105,7 +105,7 @@ def test_text_that_no_database_takes_is_mended(tmp_path: Path) -> None:
     assert (document.id, document.title, document.text) == ("\ufffd", "t", "a\ufffd bc \U0001f600")
 
 
-def test_a_mark_alone_is_an_empty_file(tmp_path: Path) -> None:
+def test_byte_order_mark_alone_empty(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("text")
     (tmp_path / "b.txt").write_bytes(codecs.BOM_UTF8)
     (tmp_path / "c.csv").write_bytes(codecs.BOM_UTF16_LE)

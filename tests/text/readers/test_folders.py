@@ -24,7 +24,7 @@ def ids(*args, **options) -> list[str]:
     return [document.id for document in read(*args, **options)]
 
 
-def test_sorted_recursive_without_hidden_files(tmp_path: Path) -> None:
+def test_folder_order_without_hidden_files(tmp_path: Path) -> None:
     folder = fill(
         tmp_path / "mail",
         "b.txt", "a/z.txt", "a/y.txt", "c.TXT", ".hidden.txt", ".git/x.txt", "~$a.docx", "old.topiary/x.csv",
@@ -32,7 +32,7 @@ def test_sorted_recursive_without_hidden_files(tmp_path: Path) -> None:
     assert ids(folder) == ["mail/a/y.txt", "mail/a/z.txt", "mail/b.txt", "mail/c.TXT"]
 
 
-def test_ids_do_not_depend_on_where_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_independent_of_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = fill(tmp_path / "mail", "a/y.txt")
     monkeypatch.chdir(tmp_path)
     assert ids("./mail") == ids(folder) == ["mail/a/y.txt"]
@@ -42,14 +42,14 @@ def test_ids_do_not_depend_on_where_one_stands(tmp_path: Path, monkeypatch: pyte
     assert ids(".") == ["mail/a/y.txt"]
 
 
-def test_several_sources_in_their_order_each_once(tmp_path: Path) -> None:
+def test_sources_read_once_in_order(tmp_path: Path) -> None:
     fill(tmp_path, "b/x.txt", "a/x.txt", "c.txt")
     assert ids([tmp_path / "b", tmp_path / "c.txt", str(tmp_path / "a"), tmp_path / "c.txt"]) == [
         "b/x.txt", "c.txt", "a/x.txt",
     ]  # fmt: skip
 
 
-def test_the_same_name_in_two_sources(tmp_path: Path) -> None:
+def test_equal_names_in_two_sources(tmp_path: Path) -> None:
     fill(tmp_path, "one/mail/x.txt", "two/mail/x.txt")
     assert ids([tmp_path / "one/mail", tmp_path / "two/mail"]) == ["mail/x.txt", "mail/x.txt#2"]
 
@@ -73,12 +73,12 @@ def test_selection(tmp_path: Path, options: dict, expected: list[str]) -> None:
     assert ids(folder, **options) == expected
 
 
-def test_a_named_file_is_read_whatever_its_suffix(tmp_path: Path) -> None:
+def test_named_file_with_unknown_suffix_read(tmp_path: Path) -> None:
     fill(tmp_path, "notes.log", "README")
     assert ids([tmp_path / "notes.log", tmp_path / "README"], include="*.pdf") == ["notes.log", "README"]
 
 
-def test_links(tmp_path: Path) -> None:
+def test_links_followed_on_request(tmp_path: Path) -> None:
     folder = fill(tmp_path / "m", "a.txt", "sub/b.txt")
     fill(tmp_path / "other", "c.txt")
     (folder / "file.txt").symlink_to(tmp_path / "other" / "c.txt")
@@ -90,9 +90,9 @@ def test_links(tmp_path: Path) -> None:
     reading = read(folder)
     assert [d.id for d in reading] == ["m/a.txt", "m/sub/b.txt"]  # what lies within is read at its own place
     assert reasons(reading) == [
-        "file.txt: a link to a file elsewhere; links are not followed without --follow-links",
+        "file.txt: a link to a file elsewhere; set follow-links to follow links",
         "nowhere.txt: a link to nothing",
-        "outside: a link to a folder elsewhere; links are not followed without --follow-links",
+        "outside: a link to a folder elsewhere; set follow-links to follow links",
     ]
     assert ids(tmp_path / "m" / "file.txt") == ["file.txt"]  # who names it means it
     assert ids(folder, follow_links=True) == [
@@ -104,7 +104,7 @@ def test_links(tmp_path: Path) -> None:
     ]
 
 
-def test_pipes_are_not_opened(tmp_path: Path) -> None:
+def test_pipes_skipped(tmp_path: Path) -> None:
     folder = fill(tmp_path / "m", "a.txt")
     os.mkfifo(folder / "b.txt")
     reading = read([folder, folder / "b.txt"])
@@ -115,7 +115,7 @@ def test_pipes_are_not_opened(tmp_path: Path) -> None:
     ]
 
 
-def test_a_very_deep_folder(tmp_path: Path) -> None:
+def test_deep_folder_read(tmp_path: Path) -> None:
     # Deeper than Python calls can nest; made and removed step by step, because the library's helpers recurse.
     folders = [f"{tmp_path}/m" + "/d" * depth for depth in range(1200)]
     for folder in folders:
@@ -138,7 +138,7 @@ def test_files_lists_without_reading(tmp_path: Path) -> None:
     assert second.kind is None
 
 
-def test_folders_are_walked_once_if_their_files_were_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_listed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = fill(tmp_path / "m", "a.txt", "deep/b.txt", "c.sav")
     scanned: list[str] = []
     scandir = os.scandir
@@ -153,7 +153,7 @@ def test_folders_are_walked_once_if_their_files_were_asked_for(tmp_path: Path, m
         list(empty)
 
 
-def test_a_file_that_vanishes_and_one_that_is_not_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deleted_and_unreadable_files_become_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = fill(tmp_path / "m", "a.txt", "b.txt", "c.csv", "d.txt")
     pdf(folder / "e.pdf", "page")
 
@@ -187,7 +187,7 @@ def deny(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setattr(os, "scandir", scandir)
 
 
-def test_a_closed_folder_among_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_folder_among_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = fill(tmp_path / "m", "a.txt", "sub/b.txt")
     deny(monkeypatch, folder / "sub")
     reading = read(folder)
@@ -196,7 +196,7 @@ def test_a_closed_folder_among_others(tmp_path: Path, monkeypatch: pytest.Monkey
     assert reasons(reading) == ["sub: permission denied"]
 
 
-def test_a_closed_folder_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_folder_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(tmp_path / "mail", "a.txt")
     monkeypatch.chdir(tmp_path)
     deny(monkeypatch, tmp_path / "mail")
@@ -205,7 +205,7 @@ def test_a_closed_folder_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert caught.value.message == "cannot open the folder ./mail: permission denied"
 
 
-def test_nothing_to_read_says_what_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_reading_names_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(tmp_path / "mail", *(f"{folder}{n}.sav" for folder in ("", "a/", "b/") for n in range(4)))
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError) as caught:
@@ -221,7 +221,7 @@ def test_nothing_to_read_says_what_was_found(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("names", "options", "found", "hint"),
     [
-        ((), {}, "in 1 folder; found no files.", "another folder."),
+        ((), {}, "in 1 folder; found no files.", "Choose another folder."),
         (
             ("a.dat", "b.dat", "c.sav", "README"), {},
             "in 1 folder; found 2 .dat files, 1 suffixless file, 1 .sav file.",
@@ -229,12 +229,12 @@ def test_nothing_to_read_says_what_was_found(tmp_path: Path, monkeypatch: pytest
         ),
         (
             ("a.txt", "b.txt"), {"include": "*.pdf"},
-            "in 1 folder; found 2 that --include and --exclude leave out.",
-            "other patterns for --include and --exclude.",
+            "in 1 folder; found 2 excluded by --include and --exclude.",
+            "Change the patterns of --include and --exclude.",
         ),
     ],
 )  # fmt: skip
-def test_nothing_to_read_otherwise(tmp_path: Path, names, options, found: str, hint: str) -> None:
+def test_empty_reading_messages(tmp_path: Path, names, options, found: str, hint: str) -> None:
     (tmp_path / "m").mkdir()
     with pytest.raises(InputError) as caught:
         list(read(fill(tmp_path / "m", *names), **options))
@@ -242,7 +242,7 @@ def test_nothing_to_read_otherwise(tmp_path: Path, names, options, found: str, h
     assert caught.value.hint == hint
 
 
-def test_a_named_file_of_no_known_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_named_file_of_unknown_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sheet.sav").write_bytes(bytes(2000))
     monkeypatch.chdir(tmp_path)
     with pytest.raises(
@@ -269,13 +269,13 @@ def test_no_usable_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     ("source", "message", "hint"),
     [
         ("mial", "no such file or folder: mial", "mail"),
-        ("zzz", "no such file or folder: zzz", "check the spelling, or give the whole path"),
+        ("zzz", "no such file or folder: zzz", "Check the spelling, or pass the full path."),
         ("no/where/a.txt", "no such file or folder: no/where/a.txt",
-         "check the spelling; no/where does not exist or cannot be opened"),
-        ("dangling", "dangling is a link to nothing", "the file or folder it should lead to"),
+         "Check the spelling: no/where does not exist or cannot be opened."),
+        ("dangling", "dangling is a link to nothing", "Name an existing file or folder."),
     ],
 )  # fmt: skip
-def test_a_path_that_does_not_exist(
+def test_missing_path_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, message: str, hint: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -286,8 +286,8 @@ def test_a_path_that_does_not_exist(
     assert (caught.value.message, caught.value.hint) == (message, hint)
 
 
-def test_wrong_arguments(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no source was named"):
+def test_read_rejects_invalid_arguments(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="expected at least one source"):
         read([])
     with pytest.raises(UsageError, match="limit must be at least 1, got 0"):
         read(tmp_path, limit=0)

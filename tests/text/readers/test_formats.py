@@ -14,9 +14,8 @@ from tests.text.readers.makers import docx, link, only, paragraph, pdf, reasons,
 from tests.text.readers.office_makers import epub, odt, pptx, xlsx
 from topiarist.errors import InputError, ResourceError
 from topiarist.text.documents import Document
-from topiarist.text.extract import pool, worker
-from topiarist.text.readers import read
-from topiarist.text.readers.inside import scans
+from topiarist.text.parsers import pool, worker
+from topiarist.text.readers import contents, read
 
 
 def write(path: Path, text: str | bytes) -> Path:
@@ -29,13 +28,13 @@ def test_plain_text(tmp_path: Path) -> None:
     assert only(read(path)) == Document("note.txt", "one\ntwo\n", title="one", source=str(path))
 
 
-def test_markdown_takes_its_first_heading_as_title(tmp_path: Path) -> None:
+def test_markdown_title_first_heading(tmp_path: Path) -> None:
     document = only(read(write(tmp_path / "a.md", "intro\n\n# The *tree* #\n\n## second\n")))
     assert document.title == "The *tree*"
     assert document.text.startswith("intro")
 
 
-def test_html_shows_what_a_browser_would(tmp_path: Path) -> None:
+def test_html_visible_text(tmp_path: Path) -> None:
     page = (
         "<html><head><title>On\n oil &amp; gas</title><style>p {}</style></head><body><script>evil()</script>"
         "<p>un<b>believ</b>able&nbsp;price</p><div>one<br>two</div><ul><li>a<li>b</ul>"
@@ -46,7 +45,7 @@ def test_html_shows_what_a_browser_would(tmp_path: Path) -> None:
     assert document.text == "unbelievable price\none\ntwo\na\nb\nc\nd"
 
 
-def test_html_believes_its_declared_encoding(tmp_path: Path) -> None:
+def test_html_uses_declared_encoding(tmp_path: Path) -> None:
     page = '<meta charset="koi8-r"><p>Привет</p>'.encode("koi8-r")
     assert only(read(write(tmp_path / "page.html", page))).text == "Привет"
 
@@ -54,12 +53,13 @@ def test_html_believes_its_declared_encoding(tmp_path: Path) -> None:
 def test_pdf_pages_title_date_and_hyphens(tmp_path: Path) -> None:
     path = pdf(tmp_path / "report.pdf", "Hello hyphen-\nated world", "Second page")
     assert only(read(path)) == Document(
-        "report.pdf", "Hello hyphenated world\n\fSecond page", "Report", source=str(path), date="2020-01-02"
-    )
+        "report.pdf", "Hello hyphenated world\n\fSecond page", "Report", source=str(path), date="2020-01-02",
+        has_file_date=True,
+    )  # fmt: skip
 
 
-def test_pdf_without_text_is_empty_and_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scans, "is_there", lambda: False)
+def test_pdf_without_text_suggests_ocr(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contents, "has_ocr", lambda: False)
     pdf(tmp_path / "scan.pdf", "")
     pdf(tmp_path / "text.pdf", "words")
     reading = read(tmp_path)
@@ -68,7 +68,7 @@ def test_pdf_without_text_is_empty_and_says_what_to_do(tmp_path: Path, monkeypat
     assert reasons(reading) == [
         "scan.pdf: no text in this PDF (scanned pages?); pip install 'topiarist[ocr]' to have them read"
     ]
-    with pytest.raises(ResourceError, match="reading scanned pages needs rapidocr"):
+    with pytest.raises(ResourceError, match="reading scanned pages requires rapidocr"):
         read(tmp_path, ocr=True)
 
 
@@ -107,7 +107,7 @@ the attachment
 """
 
 
-def test_mail_prefers_plain_text_and_what_came_with_it_is_a_document_of_its_own(tmp_path: Path) -> None:
+def test_mail_text_and_attachments(tmp_path: Path) -> None:
     document, attached = read(write(tmp_path / "a.eml", MULTIPART))
     assert document.text.strip() == "the pläin text"
     assert (document.title, document.date) == ("Café closed", "2020-01-02T03:04:05+01:00")
@@ -126,7 +126,7 @@ def test_mail_prefers_plain_text_and_what_came_with_it_is_a_document_of_its_own(
         (b"Subject: x\nDate: yesterday\nContent-Type: ;;;\n\nodd headers", "odd headers"),
     ],
 )
-def test_mail_in_poor_shape(tmp_path: Path, raw: bytes, text: str) -> None:
+def test_malformed_mail(tmp_path: Path, raw: bytes, text: str) -> None:
     assert only(read(write(tmp_path / "a.eml", raw))).text.strip() == text
 
 
@@ -165,7 +165,7 @@ def test_mailbox_keeps_order_with_many_messages(tmp_path: Path) -> None:
     assert [d.text.strip() for d in read(path)] == [f"message {n}" for n in range(50)]
 
 
-def test_a_mailbox_that_is_none(tmp_path: Path) -> None:
+def test_invalid_mailbox_becomes_problem(tmp_path: Path) -> None:
     write(tmp_path / "a.txt", "text")
     write(tmp_path / "no.mbox", "Dear all,\n")
     reading = read(tmp_path)
@@ -173,7 +173,7 @@ def test_a_mailbox_that_is_none(tmp_path: Path) -> None:
     assert reasons(reading) == ["no.mbox: not a mailbox: it does not begin with a “From ” line"]
 
 
-def test_an_eml_that_is_no_mail(tmp_path: Path) -> None:
+def test_invalid_mail_becomes_problem(tmp_path: Path) -> None:
     write(tmp_path / "a.eml", "Subject: ok\n\nfine")
     write(tmp_path / "b.eml", bytes(range(256)))
     reading = read(tmp_path)
@@ -193,7 +193,7 @@ def test_an_eml_that_is_no_mail(tmp_path: Path) -> None:
         ("a.eml", b"Subject: x\n\npacked", "packed"),
     ],
 )
-def test_compressed(tmp_path: Path, suffix: str, packed, name: str, content: bytes, text: str) -> None:
+def test_compressed_text_files(tmp_path: Path, suffix: str, packed, name: str, content: bytes, text: str) -> None:
     assert only(read(write(tmp_path / f"{name}.{suffix}", packed(content)))).text == text
 
 
@@ -204,7 +204,7 @@ def test_compressed_pdf_and_docx(tmp_path: Path) -> None:
     assert only(read(tmp_path / "b.docx.gz")).text == "in word"
 
 
-def test_other_types_are_counted_with_advice(tmp_path: Path) -> None:
+def test_other_types_counted_with_advice(tmp_path: Path) -> None:
     write(tmp_path / "a.txt", "text")
     for name in ("mail.pst", "old.doc", "sheet.numbers", "disk.rar", "README", "table.parquet.gz"):
         write(tmp_path / name, "x")
@@ -221,7 +221,7 @@ def test_other_types_are_counted_with_advice(tmp_path: Path) -> None:
     ]
 
 
-def test_counts_read_like_the_progress_line(tmp_path: Path) -> None:
+def test_counts_summary(tmp_path: Path) -> None:
     write(tmp_path / "a.txt", "text")
     write(tmp_path / "b.txt", " \n")
     write(tmp_path / "c.doc", "x")
@@ -235,7 +235,7 @@ WITHOUT_OFFICE = f"""
 import sys
 sys.path[:] = sys.argv[1:]
 sys.modules.update(dict.fromkeys({worker.OFFICE}))
-from topiarist.text.extract.worker import main
+from topiarist.text.parsers.worker import main
 main()
 """
 
@@ -245,7 +245,7 @@ def without_office(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "worker_command", lambda: [sys.executable, "-P", "-c", WITHOUT_OFFICE, *sys.path])
 
 
-def test_what_reads_office_files_may_be_missing_and_is_named(tmp_path: Path, without_office: None) -> None:
+def test_missing_office_packages_named(tmp_path: Path, without_office: None) -> None:
     write(tmp_path / "note.txt", "text")
     write(tmp_path / "page.html", "<p>a page</p>")
     write(tmp_path / "letter.rtf", r"{\rtf1 a letter}")
@@ -266,7 +266,7 @@ def test_what_reads_office_files_may_be_missing_and_is_named(tmp_path: Path, wit
     ]
 
 
-def test_a_folder_of_nothing_else_says_what_to_install(tmp_path: Path, without_office: None) -> None:
+def test_unreadable_folder_suggests_packages(tmp_path: Path, without_office: None) -> None:
     pdf(tmp_path / "a.pdf", "words")
     with pytest.raises(InputError, match=r"a\.pdf: needs pypdfium2") as caught:
         list(read(tmp_path))

@@ -10,7 +10,7 @@ import pytest
 from tests.text.readers.makers import only, reasons
 from topiarist.errors import UsageError
 from topiarist.text.readers import Columns, read
-from topiarist.text.spelling import likeliest
+from topiarist.text.spelling import find_likeliest_name
 
 MAIL = b"""From: =?utf-8?q?Zo=C3=AB?= Smith <zoe@example.org>
 To: Ann <ann@example.org>, bob@example.org
@@ -54,7 +54,7 @@ def test_fields_of_the_header_of_a_mail(tmp_path: Path) -> None:
     assert (document.date, document.given_date) == ("2025-01-22T13:45:00+01:00", "Wed, 22 Jan 2025 13:45:00 +0100")
 
 
-def test_words_that_stand_for_no_answer_are_counted_and_told(tmp_path: Path) -> None:
+def test_missing_value_words_counted(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("text\nThe printer is on fire\nn/a\nNone\n-\nnull\nnone of them works\n")
     reading = read(path)
@@ -64,7 +64,7 @@ def test_words_that_stand_for_no_answer_are_counted_and_told(tmp_path: Path) -> 
     assert reasons(reading)[0] == "t.csv:3: no answer: “n/a”"
 
 
-def test_a_row_of_rubbish_is_bounded(tmp_path: Path) -> None:
+def test_columns_of_one_row_limited(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     deep: object = "x"
     for _ in range(50):
@@ -79,11 +79,11 @@ def test_a_row_of_rubbish_is_bounded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "meant"), [("bdoy", "body"), ("msg", "message"), ("Titel", "title"), ("descr", "description"), ("qq", "")]
 )
-def test_a_misspelt_column_suggests_the_nearest_or_none(asked: str, meant: str) -> None:
-    assert likeliest(asked, ["id", "img", "title", "body", "message", "description"]) == meant
+def test_misspelt_column_suggests_nearest(asked: str, meant: str) -> None:
+    assert find_likeliest_name(asked, ["id", "img", "title", "body", "message", "description"]) == meant
 
 
-def test_the_hint_of_a_misspelt_column(tmp_path: Path) -> None:
+def test_misspelt_column_hint(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("id,img,message\n1,2,three\n")
     with pytest.raises(UsageError) as told:

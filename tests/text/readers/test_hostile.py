@@ -17,15 +17,15 @@ import pytest
 
 from tests.text.readers.makers import docx, only, paragraph, pdf, reasons
 from topiarist.errors import UsageError
-from topiarist.text.extract import network, pool, protocol
+from topiarist.text.parsers import pool, protocol, sandbox
 from topiarist.text.readers import Limits, read
 
 # A worker whose parser does what the file says. Its answer is what it read and the number of its process.
 ACTING = textwrap.dedent("""
     import os, sys, time
     sys.path[:] = sys.argv[1:]
-    from topiarist.text.extract.limits import Extracted
-    from topiarist.text.extract.worker import serve
+    from topiarist.text.parsers.limits import Extracted
+    from topiarist.text.parsers.worker import serve
 
     def act(source, limits):
         word = open(source).read()
@@ -87,7 +87,7 @@ def gone(processes: set[int]) -> bool:
 
 
 @pytest.mark.usefixtures("acting")
-def test_every_disaster_costs_one_document(tmp_path: Path) -> None:
+def test_parser_failures_cost_one_document(tmp_path: Path) -> None:
     folder = scripts(tmp_path / "m", "a", "crash", "b", "hang", "c", "leave", "eat", "recurse", "raise", "babble", "d")
     limits = Limits(seconds=2.0, memory_bytes=600 << 20)
     reading = read(folder, limits=limits)
@@ -105,7 +105,7 @@ def test_every_disaster_costs_one_document(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("acting")
-def test_workers_are_reused_and_few(tmp_path: Path) -> None:
+def test_workers_reused_and_few(tmp_path: Path) -> None:
     folder = scripts(tmp_path / "m", *(f"sleep{n}" for n in range(6)))
     documents = [document.text.split() for document in read(folder, limits=Limits(workers=2))]
     assert [word for word, _ in documents] == [f"sleep{n}" for n in range(6)]
@@ -114,7 +114,7 @@ def test_workers_are_reused_and_few(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("acting")
-def test_a_worker_is_replaced_before_its_leaks_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_replaced_regularly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "_TASKS_PER_WORKER", 3)  # the greeting is the first
     folder = scripts(tmp_path / "m", "a", "b", "c", "d")
     processes = [document.text.split()[1] for document in read(folder, limits=Limits(workers=1))]
@@ -122,7 +122,7 @@ def test_a_worker_is_replaced_before_its_leaks_add_up(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.usefixtures("acting")
-def test_leaving_the_loop_early_ends_the_workers(tmp_path: Path) -> None:
+def test_early_exit_ends_workers(tmp_path: Path) -> None:
     folder = scripts(tmp_path / "m", "a", "b", "hang", "hang", "hang")
     processes = set()
     with read(folder) as reading:
@@ -134,7 +134,7 @@ def test_leaving_the_loop_early_ends_the_workers(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("acting")
-def test_a_loop_that_is_left_ends_the_workers_without_a_with_block(tmp_path: Path) -> None:
+def test_abandoned_loop_ends_workers(tmp_path: Path) -> None:
     reading = read(scripts(tmp_path / "m", "a", "hang", "hang"))
     for document in reading:
         process = int(document.text.split()[1])
@@ -142,13 +142,13 @@ def test_a_loop_that_is_left_ends_the_workers_without_a_with_block(tmp_path: Pat
     assert gone({process})
 
 
-def test_ctrl_c_ends_the_workers_at_once(tmp_path: Path) -> None:
+def test_keyboard_interrupt_ends_workers(tmp_path: Path) -> None:
     """While a worker hangs. The signal goes to the reader alone, so the workers end by its hand."""
     scripts(tmp_path / "m", "a", "hang", "hang")
     (tmp_path / "worker.py").write_text(ACTING)
     code = textwrap.dedent("""
         import sys
-        from topiarist.text.extract import network, pool, protocol
+        from topiarist.text.parsers import pool, protocol, sandbox
         pool.worker_command = lambda: [sys.executable, "worker.py", *filter(None, sys.path)]
         from topiarist.text.readers import read
         for document in read("m"):
@@ -170,14 +170,14 @@ def test_ctrl_c_ends_the_workers_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("acting")
-def test_the_limit_of_documents_ends_the_workers(tmp_path: Path) -> None:
+def test_document_limit_ends_workers(tmp_path: Path) -> None:
     folder = scripts(tmp_path / "m", "a", "hang", "hang")
     (document,) = read(folder, limit=1)
     assert gone({int(document.text.split()[1])})
 
 
 @pytest.mark.usefixtures("acting")
-def test_a_worker_cannot_send_more_than_a_document_may_have(tmp_path: Path) -> None:
+def test_oversized_worker_answer_rejected(tmp_path: Path) -> None:
     document = only(reading := read(scripts(tmp_path / "m", "flood"), limits=Limits(characters=1000)))
     assert document.text == "x" * 1000
     assert reasons(reading) == ["00.pdf: only the first 1,000 characters are kept"]
@@ -194,23 +194,23 @@ def test_a_worker_cannot_send_more_than_a_document_may_have(tmp_path: Path) -> N
         (2).to_bytes(4, "big") + bytes(8) + b"{x",
     ],
 )
-def test_broken_frames_are_refused(frame: bytes) -> None:
+def test_receive_rejects_broken_frames(frame: bytes) -> None:
     with pytest.raises(protocol.BrokenFrameError):
         protocol.receive(io.BytesIO(frame), 100)
 
 
-def test_frames_come_back_as_they_were_sent() -> None:
+def test_frames_round_trip() -> None:
     pipe = io.BytesIO()
     protocol.send(pipe, {"path": "odd\udc80 ☃", "n": 1}, b"payload")
     pipe.seek(0)
     assert protocol.receive(pipe, 7) == ({"path": "odd\udc80 ☃", "n": 1}, b"payload")
 
 
-def test_a_worker_that_breaks_the_protocol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_worker_answer_becomes_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     greet_then_lie = textwrap.dedent("""
         import sys
         sys.path[:] = sys.argv[1:]
-        from topiarist.text.extract import protocol
+        from topiarist.text.parsers import protocol
         protocol.receive(sys.stdin.buffer, 0)
         protocol.send(sys.stdout.buffer, {"ready": 1})
         protocol.receive(sys.stdin.buffer, 0)
@@ -234,7 +234,9 @@ def test_a_worker_that_breaks_the_protocol(tmp_path: Path, monkeypatch: pytest.M
         (["./no-such-python"], "no worker process could be started"),
     ],
 )
-def test_no_worker_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], reason: str) -> None:
+def test_worker_start_failure_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], reason: str
+) -> None:
     monkeypatch.setattr(pool, "worker_command", lambda: command)
     (scripts(tmp_path / "m", "x", "y") / "a.txt").write_text("text")
     reading = read(tmp_path / "m")
@@ -243,7 +245,7 @@ def test_no_worker_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, comma
     assert all(reason in told for told in reasons(reading))
 
 
-def test_a_page_nested_without_end_runs_into_the_time_limit(tmp_path: Path) -> None:
+def test_deeply_nested_page_times_out(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("<div>" * 400_000 + "deep")  # quadratic for the HTML parser
     (tmp_path / "b.html").write_text("<p>fine")
     reading = read(tmp_path, limits=Limits(seconds=1.5))
@@ -251,7 +253,7 @@ def test_a_page_nested_without_end_runs_into_the_time_limit(tmp_path: Path) -> N
     assert reasons(reading) == ["a.html: took longer than 1.5 s"]
 
 
-def test_mail_nested_without_end(tmp_path: Path) -> None:
+def test_deeply_nested_mail(tmp_path: Path) -> None:
     nested = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(2000))
     (tmp_path / "a.eml").write_text(nested)
     (tmp_path / "b.eml").write_text("Subject: x\n\nfine")
@@ -287,7 +289,7 @@ def test_damaged_pdfs(tmp_path: Path) -> None:
     assert reasons(reading) == [f"{name}.pdf: not a PDF file, or a damaged one" for name in "bc"]
 
 
-def test_order_does_not_depend_on_who_is_faster(tmp_path: Path) -> None:
+def test_order_independent_of_worker_speed(tmp_path: Path) -> None:
     for number in range(12):
         pdf(tmp_path / f"{number:02d}.pdf", *(["long page"] * (40 if number % 3 == 0 else 1)))
         (tmp_path / f"{number:02d}.txt").write_text("text")
@@ -296,7 +298,7 @@ def test_order_does_not_depend_on_who_is_faster(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.html", "a.eml"])
-def test_a_document_longer_than_allowed_is_cut_and_reported(tmp_path: Path, name: str) -> None:
+def test_long_document_cut(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("Subject: x\n\n" + "word " * 100_000)
     reading = read(tmp_path / name, limits=Limits(characters=1000))
     assert len(only(reading).text) == 1000
@@ -304,7 +306,7 @@ def test_a_document_longer_than_allowed_is_cut_and_reported(tmp_path: Path, name
     assert (reading.counts.read, reading.counts.partial, reading.counts.failed) == (1, 1, 0)
 
 
-def test_a_hundred_megabytes_in_one_file(tmp_path: Path) -> None:
+def test_file_of_hundred_megabytes(tmp_path: Path) -> None:
     with open(tmp_path / "a.txt", "wb") as stream:
         for _ in range(100):
             stream.write(b"word " * 200_000)
@@ -331,7 +333,7 @@ class Endless:
         return self.line * count
 
 
-def test_memory_does_not_grow_with_the_stream() -> None:
+def test_stream_memory_constant() -> None:
     # 40 MB through standard input; the sample of the first rows is the most that is ever held.
     tracemalloc.start()
     try:
@@ -343,7 +345,7 @@ def test_memory_does_not_grow_with_the_stream() -> None:
     assert peak < 12e6
 
 
-def test_a_script_without_a_main_guard_runs_once(tmp_path: Path) -> None:
+def test_script_without_main_guard(tmp_path: Path) -> None:
     pdf(tmp_path / "a.pdf", "page")
     script = tmp_path / "script.py"
     script.write_text(
@@ -355,7 +357,7 @@ def test_a_script_without_a_main_guard_runs_once(tmp_path: Path) -> None:
     assert done.stdout == "main runs\n['page']\n", done.stderr
 
 
-def test_modules_in_the_current_folder_are_not_run(tmp_path: Path) -> None:
+def test_workers_ignore_modules_of_current_folder(tmp_path: Path) -> None:
     pdf(tmp_path / "a.pdf", "page")
     (tmp_path / "json.py").write_text("open('was-run', 'w')")
     (tmp_path / "pypdfium2.py").write_text("open('was-run', 'w')")
@@ -365,12 +367,12 @@ def test_modules_in_the_current_folder_are_not_run(tmp_path: Path) -> None:
     assert not (tmp_path / "was-run").exists()
 
 
-def test_workers_end_when_the_reader_is_killed(tmp_path: Path) -> None:
+def test_workers_end_with_killed_reader(tmp_path: Path) -> None:
     for number in range(3):
         pdf(tmp_path / f"{number}.pdf", "page")
     code = textwrap.dedent("""
         import os, signal, subprocess
-        from topiarist.text.extract import network, pool, protocol
+        from topiarist.text.parsers import pool, protocol, sandbox
         true = subprocess.Popen
         def popen(*args, **options):
             process = true(*args, **options)
@@ -387,7 +389,7 @@ def test_workers_end_when_the_reader_is_killed(tmp_path: Path) -> None:
     assert gone(processes)
 
 
-def test_importing_the_readers_is_cheap() -> None:
+def test_importing_the_readers_cheap() -> None:
     heavy = ["numpy", "pyarrow", "pypdfium2", "docx2python", "selectolax", "charset_normalizer", "lxml"]
     code = f"import sys, topiarist.text.readers; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
@@ -395,13 +397,13 @@ def test_importing_the_readers_is_cheap() -> None:
 
 
 @pytest.mark.parametrize("name", ["characters", "seconds", "memory_bytes", "unpacked_bytes", "workers"])
-def test_limits_must_be_positive(name: str) -> None:
+def test_limits_require_positive(name: str) -> None:
     with pytest.raises(UsageError, match=rf"Limits\({name}=…\) must be positive, got 0"):
         Limits(**{name: 0})
 
 
-@pytest.mark.skipif(not network.can_be_left(), reason="this system has no network to take away")
-def test_a_parser_calls_nobody(acting: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.skipif(not sandbox.can_drop_network_access(), reason="this system has no network to take away")
+def test_parsers_without_network(acting: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even a server of this machine: what a hostile file makes of a parser, it tells nobody."""
     known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     kept = [place for place in known if not Path(place, "sitecustomize.py").exists()]
@@ -410,6 +412,8 @@ def test_a_parser_calls_nobody(acting: None, tmp_path: Path, monkeypatch: pytest
         reading = read(scripts(tmp_path / "m", f"call {listening.getsockname()[1]}", "sleep"))
         assert len([one.text for one in reading]) == 1
         assert any(said in reasons(reading)[0] for said in ("unreachable", "permission denied"))  # by either wall
-        monkeypatch.setattr(pool.Pool, "_confined", lambda self: {})  # without the sandbox of files, which has no TCP
+        monkeypatch.setattr(
+            pool.Pool, "_restrictions", lambda self: {}
+        )  # without the sandbox of files, which has no TCP
         assert len([one.text for one in reading]) == 1
         assert "unreachable" in reasons(reading)[0]

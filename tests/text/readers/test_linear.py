@@ -10,21 +10,21 @@ from tests.text.readers.makers import only, reasons
 from tests.work import promptly
 from topiarist.errors import UsageError
 from topiarist.text.readers import Columns, Limits, read
-from topiarist.text.readers.columns import choose
-from topiarist.text.readers.identity import UniqueIds
+from topiarist.text.readers.columns import choose_columns
+from topiarist.text.readers.making import UniqueIds
 
 NOT_CLOSED = "malformed: a quotation mark is opened here and not closed"
 
 
 @pytest.mark.parametrize("long", [b"From " + b"a" * 1_000_000, b"From " + b"a " * 500_000, b">" * 1_000_000])
-def test_a_mailbox_with_a_long_line(tmp_path: Path, long: bytes) -> None:
+def test_mailbox_with_long_line(tmp_path: Path, long: bytes) -> None:
     path = tmp_path / "a.mbox"
     path.write_bytes(b"From a@b Mon Jan  1 10:00:00 2024\nSubject: x\n\nwords\n\n" + long + b"\n")
     with promptly():
         assert only(read(path)).text.startswith("words")
 
 
-def test_what_separates_messages(tmp_path: Path) -> None:
+def test_mailbox_separators(tmp_path: Path) -> None:
     path = tmp_path / "a.mbox"
     path.write_text(
         "From a@b Mon Jan  1 10:00:00 2024\nSubject: x\n\none\n\nFrom here on\n\nFrom  10:00\n\n"
@@ -35,7 +35,7 @@ def test_what_separates_messages(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv"])
 @pytest.mark.parametrize("line", ['a"b,"c\n', 'a"b\t"c\n', '"a\n', '2,"a""\n', '2,x,"a\n,"\n'])
-def test_a_table_full_of_open_quotation_marks(tmp_path: Path, name: str, line: str) -> None:
+def test_csv_of_open_quotation_marks_linear(tmp_path: Path, name: str, line: str) -> None:
     path = tmp_path / name
     comma = "\t" if name == "t.tsv" else ","
     path.write_text(f"id{comma}text\n1{comma}fine\n" + line * 50_000 + f"9{comma}last\n")
@@ -45,7 +45,7 @@ def test_a_table_full_of_open_quotation_marks(tmp_path: Path, name: str, line: s
     assert (found["1"], found.get("9", "last")) == ("fine", "last")
 
 
-def test_a_table_recovers_from_much_that_is_malformed(tmp_path: Path) -> None:
+def test_csv_recovers_from_malformed_rows(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("id,text\n0,fine\n" + 'a"b,"c\n' * 30_000 + '8,end\n9,"two\nlines"\n')
     reading = read(path)
@@ -55,7 +55,7 @@ def test_a_table_recovers_from_much_that_is_malformed(tmp_path: Path) -> None:
     assert reading.counts.failed == 30_000
 
 
-def test_a_few_open_quotation_marks_cost_one_row_each(tmp_path: Path) -> None:
+def test_open_quotation_mark_costs_one_row(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     plain = "".join(f'{number},"row\nof lines",a\n' for number in range(2000))
     path.write_text("id,text,label\n" + f'x,"open,a\n{plain}' * 3)
@@ -64,7 +64,7 @@ def test_a_few_open_quotation_marks_cost_one_row_each(tmp_path: Path) -> None:
     assert reading.counts.failed == 3
 
 
-def test_a_record_without_end_is_not_held(tmp_path: Path) -> None:
+def test_endless_record_not_kept(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text('id,text\n1,fine\n2,"open\n' + "3,plain\n" * 5000 + '4,"closed"\n')
     reading = read(path, limits=Limits(characters=10))
@@ -73,7 +73,7 @@ def test_a_record_without_end_is_not_held(tmp_path: Path) -> None:
     assert reasons(reading)[0] == f"t.csv:3: {NOT_CLOSED}"
 
 
-def test_a_header_without_end(tmp_path: Path) -> None:
+def test_endless_header_rejected(tmp_path: Path) -> None:
     good, bad = tmp_path / "a.csv", tmp_path / "b.csv"
     good.write_text("text\nwords\n")
     bad.write_text('id,"text\n' + "3,plain\n" * 50_000)
@@ -83,23 +83,23 @@ def test_a_header_without_end(tmp_path: Path) -> None:
     assert reason.startswith("b.csv: malformed in its first line: ")
 
 
-def test_a_table_of_many_columns_and_short_rows(tmp_path: Path) -> None:
+def test_wide_table_with_short_rows(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("text" + ",a" * 5000 + "\n" + "w\n" * 100_000)
     with promptly():
         assert sum(1 for _ in read(path, Columns(label="a 5001"))) == 100_000
 
 
-def test_a_header_of_many_names(tmp_path: Path) -> None:
+def test_header_of_many_names(tmp_path: Path) -> None:
     names = [f"c{number}" for number in range(200_000)]
     path = tmp_path / "t.csv"
     path.write_text(",".join(names) + "\n" + "some words " * 10 + "\n")
     with promptly():
         assert only(read(path)).text == "some words " * 10
     with promptly(), pytest.raises(UsageError, match="no column c_7 in t"):
-        choose(Columns(text="c_7"), names, {}, "t")
+        choose_columns(Columns(text="c_7"), names, {}, "t")
     with promptly(), pytest.raises(UsageError, match="no column text in t"):
-        choose(Columns(text="text"), ["te" * 10_000_000, "txt"], {}, "t")
+        choose_columns(Columns(text="text"), ["te" * 10_000_000, "txt"], {}, "t")
 
 
 @pytest.mark.parametrize(
@@ -121,15 +121,15 @@ def test_markdown_headings(tmp_path: Path, heading: str, title: str) -> None:
         assert only(read(path)).title == title[:1000].strip()
 
 
-def test_nested_labels_cost_nothing_else(tmp_path: Path) -> None:
+def test_nested_labels_skip_one_row(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("text,label\nwords," + "[" * 100_000 + "\nmore,b\n")
     assert [document.labels for document in read(path, Columns(label="label"))] == [("[" * 100_000,), ("b",)]
 
 
-def test_ids_are_not_committed_one_by_one() -> None:
+def test_unique_ids_use_one_transaction() -> None:
     # A commit goes through the cache: with a million ids in it, that is most of the time of a reading.
     ids = UniqueIds()
     assert [ids.claim("a"), ids.claim("a#2"), ids.claim("a")] == ["a", "a#2", "a#3"]
-    assert ids._seen.in_transaction
+    assert ids._ids.in_transaction
     ids.close()

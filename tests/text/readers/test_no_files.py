@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from tests.text.readers.makers import only, reasons
-from topiarist.text.extract import files, pool
+from topiarist.text.parsers import pool, sandbox
 from topiarist.text.readers import Limits, read
 
 # A worker whose parser opens what the file says.
 OPENING = textwrap.dedent("""
     import os, sys
     sys.path[:] = sys.argv[1:]
-    from topiarist.text.extract.limits import Extracted
-    from topiarist.text.extract.worker import serve
+    from topiarist.text.parsers.limits import Extracted
+    from topiarist.text.parsers.worker import serve
 
     def act(source, limits):
         how, _, path = open(source).read().partition(" ")
@@ -31,7 +31,7 @@ OPENING = textwrap.dedent("""
 
     serve({"pdf": act})
 """)
-needs_sandbox = pytest.mark.skipif(not files.can_be_left(), reason="this system has no sandbox of files (Landlock)")
+needs_sandbox = pytest.mark.skipif(not sandbox.can_drop_file_access(), reason="this system has no Landlock")
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def opening(monkeypatch):
 @pytest.mark.parametrize(
     "does", ["read {secret}", "list {home}", "write {home}/new", "write {source}/new", "run /bin/true"]
 )
-def test_a_parser_that_was_taken_over_opens_nothing_else(tmp_path, opening, does):
+def test_sandbox_blocks_other_files(tmp_path, opening, does):
     source, home = tmp_path / "source", tmp_path / "home"
     source.mkdir()
     home.mkdir()
@@ -62,7 +62,7 @@ def test_a_parser_that_was_taken_over_opens_nothing_else(tmp_path, opening, does
 
 
 @needs_sandbox
-def test_whoever_follows_links_lets_parsers_open_anything(tmp_path, opening):
+def test_follow_links_disables_file_sandbox(tmp_path, opening):
     source, secret = tmp_path / "source", tmp_path / "secret"
     source.mkdir()
     secret.write_text("of mine")
@@ -70,7 +70,7 @@ def test_whoever_follows_links_lets_parsers_open_anything(tmp_path, opening):
     assert only(read(source, follow_links=True)).text == "read of mine"
 
 
-def test_the_folder_of_a_reading_goes_with_it(tmp_path):
+def test_scratch_folder_deleted(tmp_path):
     one = pool.Pool(Limits(), [str(tmp_path)])
     place = Path(one.scratch)
     assert place.is_dir()
@@ -80,12 +80,12 @@ def test_the_folder_of_a_reading_goes_with_it(tmp_path):
     assert os.path.isdir(tmp_path)
 
 
-def test_packages_are_read_wherever_they_lie_and_the_folder_of_a_script_is_not(tmp_path, monkeypatch):
+def test_own_files_exclude_script_folder(tmp_path, monkeypatch):
     target, home = tmp_path / "libs", tmp_path / "home"
     (target / "some-1.0.dist-info").mkdir(parents=True)
     home.mkdir()
     monkeypatch.syspath_prepend(target)
     monkeypatch.syspath_prepend(home)
-    known = set(files.own_files())
+    known = set(sandbox.list_own_files())
     assert str(target) in known
     assert str(home) not in known

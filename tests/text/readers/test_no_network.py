@@ -11,7 +11,7 @@ import pytest
 
 from tests.text.readers import makers
 from tests.text.readers.office_makers import epub, pptx, xlsx, zipped
-from topiarist.text.extract.pool import worker_command
+from topiarist.text.parsers.pool import worker_command
 from topiarist.text.readers import read
 
 READ = """
@@ -37,7 +37,7 @@ def folder(tmp_path):
     return place
 
 
-def test_there_is_no_network_here_nor_in_workers():
+def test_network_blocked_in_tests():
     with pytest.raises(AssertionError, match="network"):
         socket.create_connection(("192.0.2.1", 80))
     interpreter = worker_command()[0]
@@ -45,13 +45,13 @@ def test_there_is_no_network_here_nor_in_workers():
     assert "the network is cut" in done.stderr
 
 
-def test_every_kind_of_reader_reads_without_a_network(folder):
+def test_readers_need_no_network(folder):
     found = [one.text for one in read(folder)]
     wanted = ("pdf words", "book words", "slide words", "sheet words", "zipped words", "web words")
     assert all(any(words in text for text in found) for words in wanted)
 
 
-def test_the_same_is_read_in_a_namespace_without_a_network(folder):
+def test_readers_work_in_network_namespace(folder):
     alone = shutil.which("unshare")
     if alone is None or subprocess.run([alone, "-rn", "true"], capture_output=True, check=False).returncode:
         pytest.skip("no right to cut the network off here")

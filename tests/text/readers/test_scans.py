@@ -25,7 +25,7 @@ def scan(tmp_path: Path) -> Path:
     return tmp_path / "scan.pdf"
 
 
-def test_a_scan_is_read_unless_it_must_not_be(scan: Path) -> None:
+def test_scanned_pages_follow_ocr_setting(scan: Path) -> None:
     document = only(reading := read(scan))
     assert document.text.split() == ["Invoice", "of", "January"]
     assert reasons(reading) == ["scan.pdf: page 1 read from pictures (OCR): expect errors"]

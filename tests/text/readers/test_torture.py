@@ -34,7 +34,7 @@ def _file(source: str, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_what_comes_out(row: Row, told: tuple[Story, Counts]) -> None:
+def test_documents_of_difficult_files(row: Row, told: tuple[Story, Counts]) -> None:
     documents, said = told[0].get(row.name, ([], []))
     ids = [document.id for document in documents]
     assert ids == [id[1:] if id.startswith("=") else f"t/{row.name}{id}" for id, _ in row.documents], said
@@ -50,13 +50,13 @@ def test_what_comes_out(row: Row, told: tuple[Story, Counts]) -> None:
         assert "Error" not in reason
 
 
-def test_every_message_of_a_maildir_is_read_and_halves_are_not(told: tuple[Story, Counts]) -> None:
+def test_maildir_messages_read(told: tuple[Story, Counts]) -> None:
     ids = [document.id for document in told[0]["Maildir"][0]]
     messages = ["t/Maildir/.Sent/cur/6.M7.host", "t/Maildir/cur/1.M2.host", "t/Maildir/new/3.M4.host"]
     assert ids == [f"{message}{part}" for message in messages for part in ("", "#a.txt")]
 
 
-def test_what_came_with_a_message_names_it(told: tuple[Story, Counts]) -> None:
+def test_attachments_name_parent_message(told: tuple[Story, Counts]) -> None:
     parents = {document.id: _parent(document) for document in told[0]["note.eml"][0]}
     assert parents == {"t/note.eml": "", "t/note.eml#a.txt": "t/note.eml", "t/note.eml#b.pdf": "t/note.eml"}
     far = told[0]["mail.zip"][0][-1]
@@ -69,11 +69,11 @@ def _parent(document: Document) -> str:
     return dict(document.columns).get("parent", "")
 
 
-def test_sheets_are_told(told: tuple[Story, Counts]) -> None:
+def test_spreadsheet_sheets_named(told: tuple[Story, Counts]) -> None:
     assert [dict(document.columns)["sheet"] for document in told[0]["two.xlsx"][0]] == ["Answers", "Answers"]
 
 
-def test_titles_and_dates(told: tuple[Story, Counts]) -> None:
+def test_titles_and_dates_of_formats(told: tuple[Story, Counts]) -> None:
     facts = {name: (found[0].title, found[0].date) for name, (found, _) in told[0].items() if found}
     wanted = {
         "letter.odt": ("Open title", "2021-02-03T04:05:06"),
@@ -87,7 +87,7 @@ def test_titles_and_dates(told: tuple[Story, Counts]) -> None:
     assert {name: facts[name] for name in wanted} == wanted
 
 
-def test_every_file_is_counted(told: tuple[Story, Counts]) -> None:
+def test_counts_cover_all_files(told: tuple[Story, Counts]) -> None:
     story, counts = told
     assert set(story) == {row.name for row in ROWS} | {"Maildir"}
     assert counts.files == len(ROWS) + 3

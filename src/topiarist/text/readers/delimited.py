@@ -1,4 +1,4 @@
-"""CSV and TSV: header, rows, and a way on after a malformed row."""
+"""CSV and TSV files: header, rows, and recovery after malformed rows."""
 
 from __future__ import annotations
 
@@ -7,39 +7,38 @@ from collections import deque
 from collections.abc import Iterator
 from functools import partial
 
-from topiarist.text.extract import ExtractError
-from topiarist.text.readers.items import File, Setting, Trouble
-from topiarist.text.readers.lines import READ_ERRORS, Line, line_limit, numbered_lines, opened, reason_of
+from topiarist.text.parsers import ExtractError
+from topiarist.text.readers.items import File, ReadFailure, Setting
+from topiarist.text.readers.lines import READ_ERRORS, Line, explain_error, get_line_limit, numbered_lines, open_file
 from topiarist.text.readers.tables import Row, Rows, table_reader
 
 _TOO_LONG = "the line is too long"
 _NOT_CLOSED = "a quotation mark is opened here and not closed"
 
-# A line costs about as much as this many characters, in time and in memory.
+# Characters that cost as much time and memory as the start of a line.
 _LINE_COST = 64
-# What may be read again: so much, and so many times what was read from the file. Files with a few open quotation
-# marks stay far below; one made of nothing else would otherwise be read again from each of its lines.
-_AGAIN = 1 << 20
-_TIMES_AGAIN = 8
+# Limits of reading again: in characters, and as a multiple of those read from the file. Files with a few open quotation
+# marks stay far below; a file of open quotation marks would be read again from each line.
+_FREE_RETRIES = 1 << 20
+_MAX_RETRY_RATIO = 8
 
 
 class _Feed:
-    """Lines for `csv.reader`, which remembers those of the record at hand and can take them back.
+    """Lines for `csv.reader`, which keeps those of the current record and can return them.
 
-    A record that goes on for more than `longest` characters is malformed. So is one that would go on over lines
-    that were taken back, once too much has been read again: from there on each of these is a record of its own.
+    A record of more than `max_length` characters is malformed. A record that would extend over returned lines is
+    malformed too, once too much was read again: from there on each of these lines is a record of its own.
     """
 
-    def __init__(self, lines: Iterator[Line], longest: int) -> None:
+    def __init__(self, lines: Iterator[Line], max_length: int) -> None:
         self._lines = lines
-        self._longest = longest
+        self._max_length = max_length
         self._returned: deque[Line] = deque()
-        self._read = self._read_again = self._size = 0  # in characters, with what lines cost
+        self._n_read = self._n_reread = self._size = 0  # in characters, with what lines cost
         self.record: list[Line] = []
-        self.too_long: list[int] = []
+        self.long_lines: list[int] = []
 
-    def begin(self) -> None:
-        """The next line is the first of a record."""
+    def start_record(self) -> None:
         self.record = []
         self._size = 0
 
@@ -47,69 +46,69 @@ class _Feed:
         return self
 
     def __next__(self) -> str:
-        if self.record and (self._size > self._longest or (self._returned and self._is_spent())):
+        if self.record and (self._size > self._max_length or (self._returned and self._exceeds_retries())):
             raise csv.Error(_NOT_CLOSED)
-        again = bool(self._returned)
+        is_retry = bool(self._returned)
         while True:
-            line = self._returned.popleft() if again else next(self._lines)
+            line = self._returned.popleft() if is_retry else next(self._lines)
             if line.text is not None:
                 break
-            self.too_long.append(line.number)
+            self.long_lines.append(line.number)
         cost = len(line.text) + _LINE_COST
-        self._read_again += cost if again else 0
-        self._read += 0 if again else cost
+        self._n_reread += cost if is_retry else 0
+        self._n_read += 0 if is_retry else cost
         self._size += cost
         self.record.append(line)
         return line.text
 
     def take_back(self, *, keep: int) -> None:
-        """All lines of the record but the first `keep` are read again, as records of their own."""
+        """Return all lines of the record but the first `keep`, to be read again as records of their own."""
         self._returned.extendleft(reversed(self.record[keep:]))
 
-    def told(self) -> Iterator[Trouble]:
-        """The lines that were passed over since somebody asked."""
-        numbers, self.too_long = self.too_long, []
-        return (Trouble(_TOO_LONG, number) for number in numbers)
+    def take_long_lines(self) -> Iterator[ReadFailure]:
+        """Return the lines that were skipped since the last call."""
+        numbers, self.long_lines = self.long_lines, []
+        return (ReadFailure(_TOO_LONG, number) for number in numbers)
 
-    def _is_spent(self) -> bool:
-        return self._read_again > _AGAIN + _TIMES_AGAIN * self._read
+    def _exceeds_retries(self) -> bool:
+        return self._n_reread > _FREE_RETRIES + _MAX_RETRY_RATIO * self._n_read
 
 
 def _rows(delimiters: str, file: File, setting: Setting) -> Rows:
-    with opened(file) as stream:
+    with open_file(file) as stream:
         # The default of 128 KiB is less than a long article. It holds for the process: only ever raise it.
-        csv.field_size_limit(max(csv.field_size_limit(), min(line_limit(setting.limits), 2**31 - 1)))
-        feed = _Feed(numbered_lines(stream, setting.limits), line_limit(setting.limits))
+        csv.field_size_limit(max(csv.field_size_limit(), min(get_line_limit(setting.limits), 2**31 - 1)))
+        feed = _Feed(numbered_lines(stream, setting.limits), get_line_limit(setting.limits))
         try:
             header, delimiter = _header(feed, delimiters)
             yield from _records(feed, header, delimiter)
         except StopIteration:  # no line that could be a header
-            yield from feed.told()
+            yield from feed.take_long_lines()
         except READ_ERRORS as error:
             last = feed.record[-1].number if feed.record else 0
-            yield Trouble(f"{reason_of(error)}; what came before is kept", last + 1)
+            yield ReadFailure(f"{explain_error(error)}; earlier rows are kept", last + 1)
 
 
 def _header(feed: _Feed, delimiters: str) -> tuple[list[str], str]:
-    """The names of the columns, and the sign between them that makes the most of them."""
+    """Return the names of the columns, and the delimiter that makes the most of them."""
     line = next(feed)
     while not line.strip():
-        feed.begin()
+        feed.start_record()
         line = next(feed)
     delimiter = max(delimiters, key=lambda sign: len(_cells(line, sign)))
     feed.take_back(keep=0)
-    feed.begin()
+    feed.start_record()
     try:
         # From the feed again: a name in quotation marks may go over several lines.
         cells = next(csv.reader(feed, delimiter=delimiter))
     except csv.Error as error:
         raise ExtractError(f"malformed in its first line: {error}") from error
     names: list[str] = []
-    taken: set[str] = set()
+    used: set[str] = set()
     for number, cell in enumerate(cells, start=1):
         name = cell.strip() or f"column {number}"
-        names.append(name if name not in taken else f"{name} {number}")
-        taken.add(names[-1])
+        names.append(name if name not in used else f"{name} {number}")
+        used.add(names[-1])
     return names, delimiter
 
 
@@ -121,37 +120,37 @@ def _records(feed: _Feed, header: list[str], delimiter: str) -> Rows:
     records = csv.reader(feed, delimiter=delimiter)
     is_first = True
     while True:
-        feed.begin()
-        wrong = ""
+        feed.start_record()
+        fault = ""
         cells: list[str] = []
         try:
             cells = next(records)
         except StopIteration:
-            yield from feed.told()
+            yield from feed.take_long_lines()
             break
         except csv.Error as error:
-            wrong = f"malformed: {error}"
-        yield from feed.told()
-        if not wrong and not any(cell.strip() for cell in cells):
+            fault = f"malformed: {error}"
+        yield from feed.take_long_lines()
+        if not fault and not any(cell.strip() for cell in cells):
             continue
         first = feed.record[0]
-        wrong = wrong or _fault(cells, header, feed.record)
-        if wrong:
+        fault = fault or _find_fault(cells, header, feed.record)
+        if fault:
             feed.take_back(keep=1)
             records = csv.reader(feed, delimiter=delimiter)
-            # Tab-separated files often hold bare quotation marks that quote nothing.
+            # Tab-separated files often hold quotation marks without a meaning.
             cells = (first.text or "").rstrip("\r\n").split("\t") if delimiter == "\t" else []
             if len(cells) != len(header):
-                yield Trouble(wrong, first.number)
+                yield ReadFailure(fault, first.number)
                 continue
-        if is_first:  # of the others, each would cost as much as the header is long
+        if is_first:  # only the first: missing cells of each row cost as much as the header
             cells += [""] * (len(header) - len(cells))
             is_first = False
         yield Row(first.number, dict(zip(header, cells, strict=False)))
 
 
-def _fault(cells: list[str], header: list[str], record: list[Line]) -> str:
-    """What is wrong with a record that was parsed. Missing cells at the end of a line are not."""
+def _find_fault(cells: list[str], header: list[str], record: list[Line]) -> str:
+    """Return the fault of a parsed record. Missing cells at the end of a line are none."""
     if len(record) > 1:
         quotes = sum((line.text or "").count('"') for line in record)
         if quotes % 2 or len(cells) != len(header):

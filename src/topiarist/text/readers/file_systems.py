@@ -1,7 +1,7 @@
-"""Files at addresses: whatever fsspec opens (``s3://…``, ``gs://…``, ``https://…``), found there and brought here.
+"""Files at URLs that fsspec opens (``s3://…``, ``gs://…``, ``https://…``), found there and downloaded.
 
-Parsers run in processes that can open the sources and nothing else, by their paths: so a file is brought to a folder
-of this machine when its turn has come, whole, and goes when it has been read.
+Parsers run in processes that can open only the sources, by their paths. A file is downloaded to a local folder before
+it is read, and deleted afterwards.
 """
 
 from __future__ import annotations
@@ -18,167 +18,170 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from topiarist.errors import ResourceError, TopiaristError, UsageError, lack
+from topiarist.errors import ResourceError, TopiaristError, UsageError, to_limit_error
 from topiarist.text.documents import Problem
 from topiarist.text.readers.items import File
 
 PATTERN = re.compile(r"[*?[]")
-_SECRET = re.compile(r"(?<=://)[^/\s]*@")  # a name and a word to get in
-_SIGNED = re.compile(r"(https?://[^\s?#'\"]*)\?[^\s'\"]*")  # what follows may let anybody in
-_ASIDE = re.compile(r"(^|/)([._]|~\$)|\.topiary/")
-# what file systems call the sign of a version, or the time of a change
+_SECRET = re.compile(r"(?<=://)[^/\s]*@")  # user name and password
+_SIGNED = re.compile(r"(https?://[^\s?#'\"]*)\?[^\s'\"]*")  # query parameters can hold an access key
+_IGNORED_NAME = re.compile(r"(^|/)([._]|~\$)|\.topiary/")
+# names of version tags and modification times in file systems
 CHANGING = (
     "ETag", "etag", "md5Hash", "content_md5", "Content-MD5", "mtime", "LastModified", "last_modified", "Last-Modified",
     "updated", "modify", "created",
 )  # fmt: skip
-_PIECE = 1 << 22  # bytes that are brought at a time
+_COPY_BYTES = 1 << 22  # bytes read at a time
 
 
-def is_address(source: str) -> bool:
-    """Whether a source is an address, and no file of this machine."""
+def is_url(source: str) -> bool:
+    """Return whether a source is a URL and no local file."""
     return "://" in source and not os.path.exists(source)
 
 
-def local_path(source: str) -> str:
-    """A source as it is, and the path of one that is an address on this machine (``file://…``); not of a pattern."""
+def to_local_path(source: str) -> str:
+    """Return the path of a ``file://`` URL, and any other source unchanged; patterns stay URLs."""
     path = url2pathname(urlsplit(source).path) if source.startswith("file://") else source
     return source if PATTERN.search(path) and not os.path.exists(path) else path
 
 
-def without_secret(source: str) -> str:
-    """An address, or a sentence with one, as it may be kept and shown: without the words that open it."""
+def remove_secret(source: str) -> str:
+    """Return a text without credentials in its URLs, to be stored or shown."""
     return _SIGNED.sub(r"\1", _SECRET.sub("", source))
 
 
-def last_name(address: str) -> str:
-    """The last name in an address that is no pattern."""
-    names = [one for one in without_secret(address).partition("://")[2].split("/") if one and not PATTERN.search(one)]
+def get_last_name(address: str) -> str:
+    """Return the last name in a URL that is no pattern."""
+    names = [
+        part for part in remove_secret(address).partition("://")[2].split("/") if part and not PATTERN.search(part)
+    ]
     return names[-1] if names else ""
 
 
-def file_system(address: str) -> tuple[Any, str]:
-    """What opens an address, and its path there."""
+def open_file_system(address: str) -> tuple[Any, str]:
+    """Return the file system of a URL, and the path in it."""
     protocol = address.partition("://")[0]
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
         raise ResourceError(
-            f"reading from {protocol}:// needs the package fsspec", hint="pip install 'topiarist[parquet]'"
+            f"reading from {protocol}:// requires fsspec", hint="Run pip install 'topiarist[parquet]'."
         ) from error
     try:
         system, path = url_to_fs(address)
     except ImportError as error:  # its message says which package
         raise ResourceError(
-            f"{protocol}:// cannot be read here: {first_line(error)}",
-            hint="pip install what it names; with a cluster, on all machines",
+            f"{protocol}:// cannot be read here: {get_first_line(error)}",
+            hint="Install the named package, on all machines of a cluster.",
         ) from error
     except ValueError as error:
-        shown = without_secret(address)
-        hint = "a path, or an address that fsspec knows"
-        raise UsageError(f"cannot read {shown}: {first_line(error)}", hint=hint) from error
+        public_url = remove_secret(address)
+        hint = "Pass a path or a URL that fsspec supports."
+        raise UsageError(f"cannot read {public_url}: {get_first_line(error)}", hint=hint) from error
     except Exception as error:
         raise ResourceError(
-            f"cannot reach {without_secret(address)}: {first_line(error)}", hint=_settings(protocol)
+            f"cannot reach {remove_secret(address)}: {get_first_line(error)}", hint=_hint_credentials(protocol)
         ) from error
     return system, path
 
 
 @contextmanager
-def reachable(address: str) -> Iterator[None]:
-    """Say what an address that cannot be reached means."""
-    shown = without_secret(address)
+def translate_errors(address: str) -> Iterator[None]:
+    """Translate errors of file systems into errors of topiarist."""
+    public_url = remove_secret(address)
     try:
         yield
     except TopiaristError:
         raise
     except FileNotFoundError as error:
-        raise UsageError(f"no such file: {shown}", hint="an address that every worker can read") from error
+        raise UsageError(f"no such file: {public_url}", hint="Pass a URL that every worker can read.") from error
     except Exception as error:  # each file system has its own
-        hint = _settings(address.partition("://")[0]) if "://" in address else "is it a file that you may read?"
-        raise ResourceError(f"cannot read {shown}: {first_line(error)}", hint=hint) from error
+        hint = (
+            _hint_credentials(address.partition("://")[0]) if "://" in address else "Check the permissions of the file."
+        )
+        raise ResourceError(f"cannot read {public_url}: {get_first_line(error)}", hint=hint) from error
 
 
-def _settings(protocol: str) -> str:
-    return f"is it there, and are the keys for {protocol}:// in the environment, here and on the workers?"
+def _hint_credentials(protocol: str) -> str:
+    return f"Check that it exists, and that the credentials for {protocol}:// are set here and on the workers."
 
 
-def first_line(error: BaseException) -> str:
-    """What an error of some library says."""
-    return without_secret((str(error).splitlines() or [repr(error)])[0])
+def get_first_line(error: BaseException) -> str:
+    return remove_secret((str(error).splitlines() or [repr(error)])[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A file elsewhere."""
+    """File at a URL."""
 
     system: Any
     path: str
-    folder: str = ""  # the name of the folder, or of that of the pattern, that was named
-    below: str = ""  # its path below it; empty: it was named itself
+    folder: str = ""  # name of the named folder, or of the folder of the pattern
+    relative_path: str = ""  # path below that folder; empty for a named file
 
     @property
     def name(self) -> str:
-        """Its address, to be shown."""
-        return without_secret(str(self.system.unstrip_protocol(self.path)))
+        """URL without credentials."""
+        return remove_secret(str(self.system.unstrip_protocol(self.path)))
 
     @property
     def id(self) -> str:
-        """What is stable of its name: as for files here, the folder that was named and what lies below."""
-        return posixpath.join(self.folder, self.below) if self.below else posixpath.basename(self.name)
+        """Stable part of the name: the named folder and the path below it, as for local files."""
+        return posixpath.join(self.folder, self.relative_path) if self.relative_path else posixpath.basename(self.name)
 
     @property
     def size(self) -> int:
-        """Its bytes, as far as its system tells."""
-        return int(self._known().get("size") or 0)
+        """Size in bytes, 0 if the file system does not know it."""
+        return int(self._read_info().get("size") or 0)
 
     def stamp(self) -> str:
-        """What changes when the file does, as far as its system tells; empty where its size is all that it tells."""
-        known = self._known()
-        told = [f"{name}={known[name]}" for name in CHANGING if known.get(name) is not None]
-        return "\0".join([f"size={known.get('size')}", *told]) if told else ""
+        """Return a text that changes with the file; an empty string if only the size is known."""
+        info = self._read_info()
+        fields = [f"{name}={info[name]}" for name in CHANGING if info.get(name) is not None]
+        return "\0".join([f"size={info.get('size')}", *fields]) if fields else ""
 
-    def _known(self) -> dict[str, Any]:
-        with reachable(self.name):
-            found: dict[str, Any] = self.system.info(self.path)
-            return found
+    def _read_info(self) -> dict[str, Any]:
+        with translate_errors(self.name):
+            info: dict[str, Any] = self.system.info(self.path)
+            return info
 
 
-def files_at(address: str) -> list[Remote]:
-    """The files of an address, sorted: itself, those in a folder, or those that a pattern matches.
+def list_files(address: str) -> list[Remote]:
+    """Return the sorted files of a URL: itself, those in a folder, or those that a pattern matches.
 
-    Names that begin with a dot, ``_`` or ``~$`` are no data: such are the marks and halves that other programs leave;
-    nor are collections of ours.
+    Collections are skipped, and names that begin with a dot, ``_`` or ``~$``: other programs use them for temporary
+    files.
     """
-    system, path = file_system(address)
-    with reachable(address):
+    system, path = open_file_system(address)
+    with translate_errors(address):
         if not address.endswith("/") and system.isfile(path):
             return [Remote(system, path)]
         pattern = PATTERN.search(path)
         if not pattern and not system.isdir(path):
-            raise UsageError(f"no such file or folder: {without_secret(address)}", hint="check the spelling")
+            raise UsageError(f"no such file or folder: {remove_secret(address)}", hint="Check the spelling.")
         top = (path if not pattern else path[: pattern.start()].rpartition("/")[0]).rstrip("/")
-        found = system.glob(path, detail=True) if pattern else system.find(path, detail=True)
-        files = sorted(one for one, known in found.items() if known.get("type") != "directory")
+        entries = system.glob(path, detail=True) if pattern else system.find(path, detail=True)
+        files = sorted(one for one, info in entries.items() if info.get("type") != "directory")
     folder = posixpath.basename(top)
-    every = [Remote(system, one, folder, posixpath.relpath(one, top) if top else one) for one in files]
-    data = [one for one in every if not _ASIDE.search(one.below)]
-    if not data:
-        what = "no file matches" if pattern else "no file in"
-        raise UsageError(f"{what} {without_secret(address)}", hint="check the spelling")
-    return data
+    remotes = [Remote(system, one, folder, posixpath.relpath(one, top) if top else one) for one in files]
+    documents = [one for one in remotes if not _IGNORED_NAME.search(one.relative_path)]
+    if not documents:
+        problem = "no file matches" if pattern else "no file in"
+        raise UsageError(f"{problem} {remove_secret(address)}", hint="Check the spelling.")
+    return documents
 
 
-class Brought:
-    """Files that were brought here, in a folder for as long as they are read; none where no source is an address."""
+class LocalCopies:
+    """Temporary folder of downloaded files; without a folder if no source is a URL."""
 
     def __init__(self, sources: list[str]) -> None:
-        wanted = any(map(is_address, sources))
-        self._folder = tempfile.TemporaryDirectory(prefix="topiarist-") if wanted else None
+        has_url = any(map(is_url, sources))
+        self._folder = tempfile.TemporaryDirectory(prefix="topiarist-") if has_url else None
         self._number = 0
 
     @property
     def folders(self) -> list[str]:
-        """What those who parse must be able to open."""
+        """Folders that parsers must be able to open."""
         return [] if self._folder is None else [os.path.realpath(self._folder.name)]
 
     def __enter__(self) -> Self:
@@ -188,29 +191,29 @@ class Brought:
         if self._folder is not None:
             self._folder.cleanup()
 
-    def bring(self, file: File) -> File | Problem:
-        """The file, its bytes on this machine; or why they are not. One that is here already is as it was."""
+    def download(self, file: File) -> File | Problem:
+        """Return the file with its local copy, or the problem; a local file is returned unchanged."""
         remote = file.remote
         if remote is None or file.place or self._folder is None:
             return file
         self._number += 1
         place = os.path.join(self._folder.name, str(self._number))
         try:
-            with remote.system.open(remote.path, "rb") as there, open(place, "wb") as here:
-                shutil.copyfileobj(there, here, _PIECE)
+            with remote.system.open(remote.path, "rb") as remote_file, open(place, "wb") as local_file:
+                shutil.copyfileobj(remote_file, local_file, _COPY_BYTES)
             size = remote.system.info(remote.path).get("size")
         except Exception as error:  # each file system has its own
             self._remove(place)
-            if isinstance(error, OSError) and (missing := lack(error, self._folder.name)):
-                raise missing from error
-            return Problem(file.name, f"cannot be read: {first_line(error)}")
-        came = os.path.getsize(place)
-        if size is not None and came != size:
+            if isinstance(error, OSError) and (limit_error := to_limit_error(error, self._folder.name)):
+                raise limit_error from error
+            return Problem(file.name, f"cannot be read: {get_first_line(error)}")
+        size_here = os.path.getsize(place)
+        if size is not None and size_here != size:
             self._remove(place)
-            return Problem(file.name, f"broke off after {came:,} of {size:,} bytes")
+            return Problem(file.name, f"broke off after {size_here:,} of {size:,} bytes")
         return replace(file, place=place)
 
-    def let_go(self, file: File) -> None:
+    def release(self, file: File) -> None:
         """A file has been read."""
         if file.remote is not None and file.place:
             self._remove(file.place)

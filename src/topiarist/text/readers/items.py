@@ -1,49 +1,52 @@
-"""What readers take and what they yield, before it becomes a `Document` or a `Problem`."""
+"""Input and items of readers, before they become a `Document` or a `Problem`."""
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from topiarist.errors import TopiaristError
-from topiarist.text.extract import Limits, Pool
-from topiarist.text.readers.columns import Chosen, Columns
+from topiarist.text.parsers import Limits, Pool
+from topiarist.text.readers.columns import Columns, TableColumns
 
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """A document as its reader found it. `note` says what is missing from it, when something is."""
+    """Document as its reader returns it; `note` names a missing part."""
 
     text: str
     title: str = ""
     labels: tuple[str, ...] = ()
     date: str = ""
-    id: str = ""  # given by the source; when empty, the file and `place` make one
-    place: int = 0  # line, row or message, from one; zero when the file is one document
+    id: str = ""  # from the source; if empty, the file and `place` make one
+    place: int = 0  # line, row or message, from one; zero if the file is one document
     note: str = ""
     sheet: str = ""  # of a spreadsheet
-    member: str = ""  # of an archive, with the sign before it: "/name"; of a message: "#name"
-    parent: str = ""  # the id of the message that it came with
+    member: str = ""  # of an archive: "/name"; of a message: "#name"
+    parent: str = ""  # id of the message of an attachment
     scanned: int = 0  # pages without text
-    columns: tuple[tuple[str, str], ...] = ()  # further columns of its row, fields of its header
+    columns: tuple[tuple[str, str], ...] = ()  # other columns of its row, fields of its header
+    file_date: str = ""  # creation of the file, used if the text has no date
+    file_name: str = ""  # of the member or attachment; empty for the file itself
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
-    """A file, or one line, row, message or member of it, that could not be read."""
+class ReadFailure:
+    """File, or one line, row, message or member of it, that could not be read."""
 
     reason: str
     place: int = 0
     sheet: str = ""
     member: str = ""
-    refusal: TopiaristError | None = None  # that is raised if nothing else could be read
+    error: TopiaristError | None = None  # raised if no document could be read
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
-    """Something to be said of a file that is no fault: what was taken for what, and what was left out by that."""
+class ReadNote:
+    """Note on a file that is no failure, such as skipped rows."""
 
     reason: str
     place: int = 0
@@ -53,17 +56,17 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A file, or a member of one, of a type that has no reader."""
+    """File, or member of one, of a type that has no reader."""
 
     member: str = ""
 
 
-Item = Raw | Trouble | Remark | Unknown
+Item = Raw | ReadFailure | ReadNote | Unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How files of one type are read: by a function here, or by a parser in a worker process."""
+    """Way to read files of one type: by a function, or by a parser in a worker process."""
 
     read: Reader | None = None
     parser: str = ""
@@ -74,7 +77,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One file to read. `name` is the path as the user would type it, `id` the part of it that is stable."""
+    """File to read. `name` is the path as the user typed it, `id` its stable part."""
 
     name: str
     id: str
@@ -82,41 +85,46 @@ class File:
     packing: str = ""  # the suffix of the compression, such as ".gz"
     named: bool = False  # by the user, rather than found in a folder
     stream: BinaryIO | None = None  # already open: standard input
-    place: str = ""  # where its bytes lie, when that is not its name: a member of an archive, or what was brought here
-    remote: Any = None  # a ``file_systems.Remote``, whose bytes must be brought here first
+    place: str = ""  # local path of a member or a downloaded file
+    remote: Any = None  # a ``file_systems.Remote``, which is downloaded first
+    inner_name: str = ""  # name of a member in its archive, or of an attachment
+
+    @property
+    def own_name(self) -> str:
+        """Name without folders, archives and messages."""
+        return posixpath.basename(self.inner_name or self.id)
 
     @property
     def path(self) -> str:
-        """Where its bytes lie."""
+        """Local path of its bytes."""
         return self.place or self.name
 
 
 @dataclass(slots=True)
-class Allowance:
-    """How much may still come out of an archive and of those in it."""
+class ExtractionBudget:
+    """Bytes and members that an archive, and the archives in it, can still contain."""
 
     bytes: int
     members: int
 
-    def take(self, size: int) -> None:
-        """One more member."""
+    def spend(self, size: int) -> None:
         self.bytes -= size
         self.members -= 1
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What every reader needs to know besides its file."""
+    """Settings and resources of all readers."""
 
     columns: Columns
     limits: Limits
     pool: Pool
     xml_path: str = ""
-    ocr: bool | None = None  # None: only where a PDF has no text, if the package is there
-    inside: Inside | None = None  # how a file within a file is read
-    depth: int = 0  # files that this one lies within
-    allowance: Allowance | None = None
-    chosen: Counter[Chosen] = field(default_factory=Counter)  # the columns of the tables that were read
+    ocr: bool | None = None  # None: only for PDF files without text, if the package is installed
+    inside: Inside | None = None  # reads a file within a file
+    depth: int = 0  # number of archives and messages around the file
+    budget: ExtractionBudget | None = None
+    chosen: Counter[TableColumns] = field(default_factory=Counter)  # columns of the tables, and the number of tables
 
 
 Reader = Callable[[File, Setting], Iterator[Item]]

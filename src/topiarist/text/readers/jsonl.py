@@ -4,39 +4,41 @@ from __future__ import annotations
 
 import json
 
-from topiarist.text.readers.items import File, Setting, Trouble
-from topiarist.text.readers.lines import READ_ERRORS, numbered_lines, opened, reason_of
+from topiarist.text.readers.items import File, ReadFailure, Setting
+from topiarist.text.readers.lines import READ_ERRORS, explain_error, numbered_lines, open_file
 from topiarist.text.readers.tables import Row, Rows, table_reader
 
 _NAMES = {list: "a list", int: "a number", float: "a number", bool: "true or false", type(None): "null"}
 
 
 def _rows(file: File, setting: Setting) -> Rows:
-    with opened(file) as stream:
+    with open_file(file) as stream:
         number = 0
         try:
             for line in numbered_lines(stream, setting.limits):
                 number = line.number
                 if line.text is None:
-                    yield Trouble("the line is too long", number)
+                    yield ReadFailure("the line is too long", number)
                 elif line.text.strip():
                     yield _row(line.text, number)
         except READ_ERRORS as error:
-            yield Trouble(f"{reason_of(error)}; what came before is kept", number + 1)
+            yield ReadFailure(f"{explain_error(error)}; earlier lines are kept", number + 1)
 
 
-def _row(text: str, number: int) -> Row | Trouble:
+def _row(text: str, number: int) -> Row | ReadFailure:
     try:
         value = json.loads(text)
     except RecursionError:
-        return Trouble("JSON nested too deeply", number)
-    except ValueError as error:
-        return Trouble(f"not JSON: {error}", number)
+        return ReadFailure("JSON nested too deeply", number)
+    except json.JSONDecodeError as error:
+        return ReadFailure(f"not JSON: {error}", number)
+    except ValueError:  # Python reads integers of at most 4,300 digits
+        return ReadFailure("not JSON that can be read: a number is too long", number)
     if isinstance(value, dict):
         return Row(number, value)
-    if isinstance(value, str):  # a line may be nothing but its text
+    if isinstance(value, str):  # a line can be a text
         return Row(number, {"text": value})
-    return Trouble(f"expected a JSON object, found {_NAMES[type(value)]}", number)
+    return ReadFailure(f"expected a JSON object, found {_NAMES[type(value)]}", number)
 
 
 read_json_lines = table_reader(_rows)

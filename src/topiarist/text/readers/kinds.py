@@ -1,17 +1,16 @@
-"""Which reader belongs to which suffix, and what to do with files that have none here."""
+"""Readers by suffix, and advice for files without a reader."""
 
 from __future__ import annotations
 
 import os
 
+from topiarist.text.parsers.limits import PACKINGS
 from topiarist.text.readers.delimited import read_csv, read_tsv
-from topiarist.text.readers.inside.nested import read_archive
 from topiarist.text.readers.items import Kind
 from topiarist.text.readers.jsonl import read_json_lines
-from topiarist.text.readers.lines import PACKINGS
 from topiarist.text.readers.mbox import read_mbox
-from topiarist.text.readers.parquet import read_parquet
-from topiarist.text.readers.parsed_rows import read_json, read_spreadsheet, read_xml
+from topiarist.text.readers.nested import read_archive
+from topiarist.text.readers.parsed_rows import read_json, read_parquet, read_spreadsheet, read_xml
 from topiarist.text.readers.plain import read_markdown, read_plain
 
 PLAIN = Kind(read_plain)
@@ -72,7 +71,7 @@ ADVICE: dict[str, str] = {suffix: advice for advice, suffixes in _ADVICE.items()
 
 
 def kind_of(name: str) -> tuple[Kind | None, str]:
-    """How a file is read, and the suffix of its compression; no kind when the type is not known."""
+    """Return the reader of a file and the suffix of its compression; no reader for an unknown type."""
     stem, suffix = os.path.splitext(name.lower())
     if suffix not in PACKINGS:
         return KINDS.get(suffix), ""
@@ -81,5 +80,5 @@ def kind_of(name: str) -> tuple[Kind | None, str]:
 
 
 def suffix_of(name: str) -> str:
-    """The lower-case suffix of a file name, as messages show it."""
+    """Return the lower-case suffix of a file name."""
     return os.path.splitext(name.lower())[1]

@@ -1,41 +1,48 @@
-"""From what a reader found to a document: cut to size, storable, with an id."""
+"""Documents from the items of readers: cut to size, storable, with unique ids."""
 
 from __future__ import annotations
 
-from topiarist.text.dates import read_date
+import posixpath
+import sqlite3
+
+from topiarist.text.dates import find_date_in_name, read_date
 from topiarist.text.documents import Document
 from topiarist.text.fields import is_missing
-from topiarist.text.readers.items import Raw, Remark, Trouble
-from topiarist.text.titles import title_of
+from topiarist.text.readers.items import Raw, ReadFailure, ReadNote
+from topiarist.text.titles import make_title
 
-_LONGEST_TITLE, _LONGEST_DATE = 1000, 200
+_MAX_TITLE_LENGTH, _MAX_DATE_LENGTH = 1000, 200
 
 
-def document_from(raw: Raw, file_id: str, source: str, characters: int) -> Document | None:
-    """The document with its first ``characters``; None when there is no text in it, or a word that stands for none."""
-    text = storable(raw.text[:characters])
+def create_document(raw: Raw, file_id: str, source: str, characters: int) -> Document | None:
+    """Return a document of the first ``characters``; None if it has no text or a word for a missing value."""
+    text = to_storable(raw.text[:characters])
     if is_missing(text):
         return None
-    id = storable(raw.id or file_id + place_of(raw))
-    title = title_of(storable(raw.title[:_LONGEST_TITLE]), text, id)
-    labels = tuple(map(storable, raw.labels))
-    given = storable(raw.date[:_LONGEST_DATE])
-    date = (read_date(given).iso or given) if given else ""
-    known = {"parent": raw.parent, "sheet": raw.sheet}
-    told = tuple((name, storable(value)) for name, value in known.items() if value)
-    columns = (*told, *((storable(name), storable(value)) for name, value in raw.columns))
-    as_given = given if given != date else ""
-    return Document(id, text, title, labels, storable(source + raw.member), date, as_given, columns)
+    id = to_storable(raw.id or file_id + format_place(raw))
+    title = make_title(to_storable(raw.title[:_MAX_TITLE_LENGTH]), text, id)
+    labels = tuple(map(to_storable, raw.labels))
+    in_name = "" if raw.place else find_date_in_name(raw.file_name or posixpath.basename(file_id))
+    date_text = to_storable((raw.date or in_name or raw.file_date)[:_MAX_DATE_LENGTH])
+    date = (read_date(date_text).iso or date_text) if date_text else ""
+    has_file_date = bool(raw.file_date) and not (raw.date or in_name)
+    own_columns = {"parent": raw.parent, "sheet": raw.sheet}
+    named_columns = tuple((name, to_storable(value)) for name, value in own_columns.items() if value)
+    columns = (*named_columns, *((to_storable(name), to_storable(value)) for name, value in raw.columns))
+    source_date = date_text if date_text != date else ""
+    return Document(
+        id, text, title, labels, to_storable(source + raw.member), date, source_date, columns, has_file_date
+    )
 
 
-def place_of(item: Raw | Trouble | Remark) -> str:
-    """Where in its file something is: the member, the sheet, and the line, row or message."""
+def format_place(item: Raw | ReadFailure | ReadNote) -> str:
+    """Return the place of an item in its file: the member, the sheet, and the line, row or message."""
     sheet = f"/{item.sheet}" if item.sheet else ""
     return item.member + sheet + (f":{item.place}" if item.place else "")
 
 
-def storable(text: str) -> str:
-    """Text that any file or database takes: no NUL, no half of a surrogate pair."""
+def to_storable(text: str) -> str:
+    """Return a text that any file or database can store: without NUL and surrogates."""
     if "\0" in text:
         text = text.replace("\0", "")
     if text.isascii():
@@ -45,3 +52,41 @@ def storable(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+_CACHE_KIB = 65_536
+
+
+class UniqueIds:
+    """Generator of unique ids: the second document with the id ``a`` gets ``a#2``, the third ``a#3``.
+
+    The ids are in a temporary SQLite database that moves to disk as it grows: ten million ids take no more memory than
+    ten thousand.
+    """
+
+    def __init__(self) -> None:
+        # An empty name is a private temporary file, which SQLite deletes when it is closed.
+        self._ids = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._ids.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        self._ids.execute("PRAGMA journal_mode = OFF")
+        self._ids.execute("PRAGMA synchronous = OFF")
+        self._ids.execute("CREATE TABLE seen (id TEXT PRIMARY KEY, times INTEGER NOT NULL) WITHOUT ROWID")
+        # One transaction: each commit would write the whole cache, and the file is temporary.
+        self._ids.execute("BEGIN")
+
+    def claim(self, requested: str) -> str:
+        """Return the requested id if it is free, else with the first free number."""
+        if self._is_new(requested):
+            return requested
+        (times,) = self._ids.execute("SELECT times FROM seen WHERE id = ?", (requested,)).fetchone()
+        while not self._is_new(candidate := f"{requested}#{times + 1}"):
+            times += 1
+        self._ids.execute("UPDATE seen SET times = ? WHERE id = ?", (times + 1, requested))
+        return candidate
+
+    def close(self) -> None:
+        """Delete the temporary file."""
+        self._ids.close()
+
+    def _is_new(self, id: str) -> bool:
+        return self._ids.execute("INSERT OR IGNORE INTO seen VALUES (?, 1)", (id,)).rowcount == 1

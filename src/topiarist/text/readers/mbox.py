@@ -1,4 +1,4 @@
-"""A mailbox in one file, message by message. The standard library's reader would index all of it first."""
+"""Mailboxes in one file, message by message. The reader of the standard library would index the whole file first."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future
 
-from topiarist.text.extract import Extracted, ExtractError, Task
-from topiarist.text.readers.inside.nested import parsed
-from topiarist.text.readers.items import File, Item, Setting, Trouble
-from topiarist.text.readers.lines import READ_ERRORS, opened, reason_of
+from topiarist.text.parsers import Extracted, ExtractError, Task
+from topiarist.text.readers.items import File, Item, ReadFailure, Setting
+from topiarist.text.readers.lines import READ_ERRORS, explain_error, open_file
+from topiarist.text.readers.nested import read_parsed
 
 _SENDER = re.compile(rb"From \S")
 _TIME = re.compile(rb"\d\d:\d\d")
@@ -20,10 +20,10 @@ _SEPARATOR_BYTES = 1000  # an address has at most 320, a date about 30
 
 
 def read_mbox(file: File, setting: Setting) -> Iterator[Item]:
-    """The messages of a mailbox, parsed by the workers while the next ones are cut out."""
+    """Yield the messages of a mailbox; workers parse them while the next ones are split."""
     waiting: deque[tuple[int, Future[Extracted]]] = deque()
-    broken = ""
-    messages = _messages(file, setting.limits.raw_bytes)
+    failure = ""
+    messages = _split_messages(file, setting.limits.raw_bytes)
     number = 0
     while True:
         try:
@@ -31,23 +31,23 @@ def read_mbox(file: File, setting: Setting) -> Iterator[Item]:
         except StopIteration:
             break
         except READ_ERRORS as error:
-            broken = reason_of(error)
+            failure = explain_error(error)
             break
         number += 1
         waiting.append((number, setting.pool.submit(Task("mail", data=message))))
         if len(waiting) > 2 * setting.limits.workers:
-            yield from parsed(file, *waiting.popleft(), setting)
+            yield from read_parsed(file, *waiting.popleft(), setting)
     while waiting:
-        yield from parsed(file, *waiting.popleft(), setting)
-    if broken:
-        yield Trouble(f"{broken}; what came before is kept", number + 1)
+        yield from read_parsed(file, *waiting.popleft(), setting)
+    if failure:
+        yield ReadFailure(f"{failure}; earlier messages are kept", number + 1)
 
 
-def _messages(file: File, most: int) -> Iterator[bytes]:
-    """The bytes of each message, at most `most`: text comes first, and long tails are attachments."""
+def _split_messages(file: File, max_bytes: int) -> Iterator[bytes]:
+    """Yield the first `max_bytes` bytes of each message: text comes first, long ends are attachments."""
     message: list[bytes] = []
     size, started, after_blank = 0, False, True
-    with opened(file) as stream:
+    with open_file(file) as stream:
         while line := stream.readline(_LINE_BYTES):
             if after_blank and _is_separator(line):
                 if started:
@@ -55,7 +55,7 @@ def _messages(file: File, most: int) -> Iterator[bytes]:
                 message, size, started = [], 0, True
             elif not started and line.strip():
                 raise ExtractError("not a mailbox: it does not begin with a “From ” line")
-            elif size < most:
+            elif size < max_bytes:
                 message.append(line[1:] if _QUOTED.match(line) else line)
                 size += len(line)
             after_blank = not line.strip()
@@ -64,6 +64,6 @@ def _messages(file: File, most: int) -> Iterator[bytes]:
 
 
 def _is_separator(line: bytes) -> bool:
-    """Whether a line is “From ”, a sender and a time. Two searches: in one pattern they would backtrack."""
+    """Return whether a line is “From ”, a sender and a time. Two searches, because one pattern would backtrack."""
     sender = _SENDER.match(line)
     return sender is not None and _TIME.search(line, sender.end(), _SEPARATOR_BYTES) is not None

@@ -1,4 +1,4 @@
-"""Rows of any table to documents: a sample settles the columns, then every row goes the same way."""
+"""Documents from the rows of tables; a sample of rows determines the columns."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from topiarist.text.fields import LONGEST_NAME, LONGEST_VALUE, MOST_VALUES, Cells, is_missing
-from topiarist.text.readers.columns import Chosen, Columns, choose
-from topiarist.text.readers.items import File, Item, Raw, Reader, Remark, Setting, Trouble
+from topiarist.text.fields import MAX_NAME_LENGTH, MAX_VALUE_LENGTH, MAX_VALUES, Cells, is_missing
+from topiarist.text.readers.columns import Columns, TableColumns, choose_columns
+from topiarist.text.readers.items import File, Item, Raw, Reader, ReadFailure, ReadNote, Setting
 from topiarist.text.readers.lines import is_live
 
 _SAMPLE_ROWS = 1000
 _SAMPLE_CHARACTERS = 4_000_000
-_MOST_CELLS, _DEEPEST = 1_000, 4  # that are kept of a row, and objects in objects
+_MAX_CELLS, _MAX_DEPTH = 1_000, 4  # cells of a row, and depth of nested objects
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table: the line it starts on (or its number), and its cells by column.
+    """Row of a table: the line it starts on (or its number), and its cells by column.
 
-    The first row of a table should name every column, even where its cell is empty; later ones need not.
+    The first row of a table should name every column, even if its cell is empty; later rows need not.
     """
 
     place: int
     cells: dict[str, object]
 
 
-Told = Row | Trouble | Remark
-Rows = Iterator[Told]
+TableItem = Row | ReadFailure | ReadNote
+Rows = Iterator[TableItem]
 
 
 def table_reader(rows_of: Callable[[File, Setting], Rows]) -> Reader:
-    """A reader of documents from a function that reads rows."""
+    """Return a reader of documents from a function that reads rows."""
 
     def read(file: File, setting: Setting) -> Iterator[Item]:
         name = file.name if file.stream is None else "standard input"
@@ -45,20 +45,26 @@ def table_reader(rows_of: Callable[[File, Setting], Rows]) -> Reader:
 
 
 def items_of_table(rows: Rows, setting: Setting, name: str, *, live: bool = False) -> Iterator[Item]:
-    """The documents of a table, whose columns its first rows settle."""
-    sample = first_of(rows) if live else sample_of(rows)
-    if not any(isinstance(row, Row) for row in sample):
-        yield from (row for row in sample if not isinstance(row, Row))
-        return
+    """Yield the documents of a table; its first rows determine the columns."""
+    read_rows = read_first_row if live else read_sample
+    while not _has_columns(sample := read_rows(rows)):
+        if not sample:
+            return
+        for row in sample:
+            yield Raw("", place=row.place, note="the row has no columns") if isinstance(row, Row) else row
     columns = setting.columns
-    chosen = settle(columns, sample, name)
-    setting.chosen[chosen] += 1
+    table_columns = settle_columns(columns, sample, name)
+    setting.chosen[table_columns] += 1
     for row in itertools.chain(sample, rows):
-        yield item_from(row, chosen, columns) if isinstance(row, Row) else row
+        yield create_item(row, table_columns, columns) if isinstance(row, Row) else row
+
+
+def _has_columns(sample: Iterable[TableItem]) -> bool:
+    return any(isinstance(row, Row) and row.cells for row in sample)
 
 
 def cell_text(value: object) -> str:
-    """A cell as text; a list becomes lines. Raises ValueError where a cell holds an object of its own."""
+    """Return a cell as text; a list becomes lines. ValueError for a nested object."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, str):
@@ -76,9 +82,9 @@ def cell_text(value: object) -> str:
     return str(value)
 
 
-def first_of(rows: Rows) -> list[Told]:
-    """What comes up to the first row, where nobody wants to wait for more."""
-    sample: list[Told] = []
+def read_first_row(rows: Rows) -> list[TableItem]:
+    """Return the items up to the first row, for a live stream."""
+    sample: list[TableItem] = []
     for row in rows:
         sample.append(row)
         if isinstance(row, Row):
@@ -86,9 +92,9 @@ def first_of(rows: Rows) -> list[Told]:
     return sample
 
 
-def sample_of(rows: Rows) -> list[Told]:
-    """The first rows, fewer when they are long, so that a sample never weighs much."""
-    sample: list[Told] = []
+def read_sample(rows: Rows) -> list[TableItem]:
+    """Return the first rows, fewer if they are long."""
+    sample: list[TableItem] = []
     characters = 0
     for row in itertools.islice(rows, _SAMPLE_ROWS):
         sample.append(row)
@@ -99,69 +105,79 @@ def sample_of(rows: Rows) -> list[Told]:
     return sample
 
 
-def settle(columns: Columns, sample: Iterable[Told], source: str, names: Iterable[str] = ()) -> Chosen:
-    """The columns of a table, by what was asked for and by the first rows (and by names that are known before)."""
+def settle_columns(
+    columns: Columns, sample: Iterable[TableItem], source: str, names: Iterable[str] = ()
+) -> TableColumns:
+    """Return the columns of a table by role, from the requested names and the first rows.
+
+    ``names`` are columns that are known before the first row.
+    """
     totals: dict[str, int] = dict.fromkeys(names, 0)
-    filled: dict[str, int] = dict.fromkeys(totals, 0)
+    n_filled: dict[str, int] = dict.fromkeys(totals, 0)
     for row in sample:
         if not isinstance(row, Row):
             continue
         for name, cell in row.cells.items():
             totals.setdefault(name, 0)
-            filled.setdefault(name, 0)
+            n_filled.setdefault(name, 0)
             if isinstance(cell, str) and cell:
                 totals[name] += len(cell)
-                filled[name] += 1
-    lengths = {name: total / filled[name] for name, total in totals.items() if filled[name]}
-    return choose(columns, list(totals), lengths, source)
+                n_filled[name] += 1
+    lengths = {name: total / n_filled[name] for name, total in totals.items() if n_filled[name]}
+    return choose_columns(columns, list(totals), lengths, source)
 
 
-def item_from(row: Row, chosen: Chosen, columns: Columns) -> Raw | Trouble:
-    """A row as a document, or why it is none."""
+def create_item(row: Row, table_columns: TableColumns, columns: Columns) -> Raw | ReadFailure:
+    """Return a row as a document, or the reason why it is none."""
     cells = row.cells
     try:
         return Raw(
-            text=cell_text(cells.get(chosen.text)),
-            id=cell_text(cells.get(chosen.id)).strip(),
-            title=cell_text(cells.get(chosen.title)),
-            labels=_labels(cells.get(chosen.label), columns.label_separator),
-            date=cell_text(cells.get(chosen.date)).strip(),
+            text=cell_text(cells.get(table_columns.text)),
+            id=cell_text(cells.get(table_columns.id)).strip(),
+            title=cell_text(cells.get(table_columns.title)),
+            labels=_split_labels(cells.get(table_columns.label), columns.label_separator),
+            date=cell_text(cells.get(table_columns.date)).strip(),
             place=row.place,
-            columns=further(cells, chosen),
+            columns=collect_columns(cells, table_columns),
         )
     except ValueError as error:
-        wanted = ", ".join(filter(None, (chosen.text, chosen.id, chosen.title, chosen.label, chosen.date)))
-        return Trouble(f"expected text in {wanted}, found {error}", row.place)
+        names = ", ".join(
+            filter(
+                None,
+                (table_columns.text, table_columns.id, table_columns.title, table_columns.label, table_columns.date),
+            )
+        )
+        return ReadFailure(f"expected text in {names}, found {error}", row.place)
     except RecursionError:
-        return Trouble("lists nested too deeply", row.place)
+        return ReadFailure("lists nested too deeply", row.place)
 
 
-def further(cells: dict[str, object], chosen: Chosen) -> Cells:
-    """The cells beside text, id, title, labels and date: each value by the name of its column, missing ones left out.
+def collect_columns(cells: dict[str, object], table_columns: TableColumns) -> Cells:
+    """Return the cells of other columns, as names and values without missing values.
 
-    A list is several values; an object in an object is named by the path to it (*author.name*).
+    A list is several values; a value of a nested object is named by its path (*author.name*).
     """
-    used = {chosen.text, chosen.id, chosen.title, chosen.label, chosen.date}
-    found: list[tuple[str, str]] = []
-    waiting = [(name, cell, 0) for name, cell in reversed(cells.items()) if name not in used]
-    while waiting and len(found) < _MOST_CELLS:
-        name, cell, depth = waiting.pop()
+    used = {table_columns.text, table_columns.id, table_columns.title, table_columns.label, table_columns.date}
+    named_values: list[tuple[str, str]] = []
+    pending = [(name, cell, 0) for name, cell in reversed(cells.items()) if name not in used]
+    while pending and len(named_values) < _MAX_CELLS:
+        name, cell, depth = pending.pop()
         if isinstance(cell, dict):
-            if depth < _DEEPEST:
-                inner = [(f"{name}.{key}", value, depth + 1) for key, value in cell.items()]
-                waiting += reversed(inner[:_MOST_CELLS])
+            if depth < _MAX_DEPTH:
+                children = [(f"{name}.{key}", value, depth + 1) for key, value in cell.items()]
+                pending += reversed(children[:_MAX_CELLS])
         elif isinstance(cell, list | tuple):
-            if depth < _DEEPEST:
-                waiting += [(name, value, depth + 1) for value in reversed(cell[: MOST_VALUES + 1])]
+            if depth < _MAX_DEPTH:
+                pending += [(name, value, depth + 1) for value in reversed(cell[: MAX_VALUES + 1])]
         else:
-            value = " ".join(cell_text(cell)[: LONGEST_VALUE + 1].split())
+            value = " ".join(cell_text(cell)[: MAX_VALUE_LENGTH + 1].split())
             if not is_missing(value):
-                found.append((" ".join(str(name)[:LONGEST_NAME].split()), value))
-    return tuple(found)
+                named_values.append((" ".join(str(name)[:MAX_NAME_LENGTH].split()), value))
+    return tuple(named_values)
 
 
-def _labels(cell: object, separator: str) -> tuple[str, ...]:
-    """Several labels from a list, from a list written as JSON, or from a divided string; each one once."""
+def _split_labels(cell: object, separator: str) -> tuple[str, ...]:
+    """Return unique labels from a list, a JSON list or a string with separators."""
     if isinstance(cell, str) and cell.lstrip().startswith("["):
         try:
             cell = json.loads(cell)

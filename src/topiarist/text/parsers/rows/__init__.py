@@ -1,0 +1,1 @@
+"""Tables that are parsed in a worker: their rows come in parts."""

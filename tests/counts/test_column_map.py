@@ -9,13 +9,13 @@ COUNTS = csr_array(np.array([[1, 2, 0, 1], [0, 0, 3, 0], [4, 0, 0, 0], [0, 0, 0,
 
 
 def test_nothing_said_is_the_same_object():
-    assert ColumnMap.of(WORDS, (), {}).applied(COUNTS) is COUNTS
-    assert ColumnMap.of(WORDS, ["unknown"], {"unknown": "red", "red": "unknown"}).applied(COUNTS) is COUNTS
+    assert ColumnMap.of(WORDS, (), {}).apply(COUNTS) is COUNTS
+    assert ColumnMap.of(WORDS, ["unknown"], {"unknown": "red", "red": "unknown"}).apply(COUNTS) is COUNTS
 
 
 def test_united_words_add_up_and_ignored_ones_are_gone():
     map = ColumnMap.of(WORDS, ["grey"], {"color": "colour"})
-    found = map.applied(COUNTS)
+    found = map.apply(COUNTS)
     assert found.toarray().tolist() == [[0, 3, 0, 1], [0, 0, 0, 0], [0, 4, 0, 0], [0, 0, 0, 0]]
     assert found.nnz == 3
     assert COUNTS.toarray()[0].tolist() == [1, 2, 0, 1]
@@ -23,7 +23,7 @@ def test_united_words_add_up_and_ignored_ones_are_gone():
 
 
 def test_ignoring_a_word_ignores_its_spellings():
-    assert ColumnMap.of(WORDS, ["colour"], {"color": "colour"}).applied(COUNTS).toarray()[:, :2].sum() == 0
+    assert ColumnMap.of(WORDS, ["colour"], {"color": "colour"}).apply(COUNTS).toarray()[:, :2].sum() == 0
 
 
 def test_columns_left_out():

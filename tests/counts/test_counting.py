@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from topiarist.arrays import Csr
 from topiarist.counts import CountSettings, PhraseSettings, count, count_in, general_words
 from topiarist.errors import InputError, UsageError
-from topiarist.text.characters import normalised
+from topiarist.text.characters import normalise
 
 EVERYTHING = CountSettings(min_documents=1, numbers=True)
 words = st.sampled_from(["tree", "trees", "leaf", "Leaf", "branch", "the", "of", "12", "x", "año", "木の葉"])
@@ -26,7 +26,7 @@ def equal(a: Csr, b: Csr) -> bool:
 
 
 def test_counts_are_those_of_scikit_learn(real_texts: list[str]) -> None:
-    theirs = CountVectorizer(preprocessor=normalised)
+    theirs = CountVectorizer(preprocessor=normalise)
     expected = theirs.fit_transform(real_texts)
     counts, vocabulary = count(real_texts, EVERYTHING)
     assert vocabulary.words == tuple(theirs.get_feature_names_out())
@@ -148,13 +148,13 @@ def test_overlapping_phrases_go_to_the_left_and_stay_within_documents() -> None:
 def test_phrases_by_the_slow_way(texts: list[str]) -> None:
     chosen = PhraseSettings(threshold=0.2, min_count=1)
     settings = CountSettings(min_documents=1, phrases=chosen)
-    tokens = [settings.tokenizer.pieces(text) for text in texts]
+    tokens = [settings.tokenizer.split_candidates(text) for text in texts]
     single = Counter(t for document in tokens for t in document)
     pairs = Counter(p for document in tokens for p in pairwise(document))
     n = single.total()
     expected = set()
     for (a, b), both in pairs.items():
-        usable = all(settings.tokenizer.keeps(t) and t.isalpha() and t < "ぁ" for t in (a, b))
+        usable = all(settings.tokenizer.is_word(t) and t.isalpha() and t < "ぁ" for t in (a, b))
         surprise = np.log(n / both)
         npmi = np.log(both * n / (single[a] * single[b])) / surprise if surprise > 0 else 1.0
         if usable and npmi >= chosen.threshold + 1e-9:
@@ -194,7 +194,7 @@ def test_nothing_left_says_what_came_and_what_to_try() -> None:
     message = str(caught.value)
     assert "no word occurs in at least 5 documents; 3 documents with 4 different words came" in message
     assert "the most frequent word is in 2" in message
-    assert "(--min-documents 1), or more documents" in message
+    assert "Set min_documents to 1, or add documents." in message
     with pytest.raises(InputError, match="no documents to count: 0 documents"):
         count([])
     with pytest.raises(InputError, match="no words to count: 2 documents"):

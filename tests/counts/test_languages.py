@@ -5,10 +5,10 @@ import pytest
 from scipy.sparse import csr_array
 
 from topiarist.counts.corpus import Corpus
-from topiarist.counts.languages import languages_of
+from topiarist.counts.languages import ScriptLanguages, detect_languages
 from topiarist.counts.settings import CountSettings
 from topiarist.text.documents import Document
-from topiarist.text.language import languages_in_words
+from topiarist.text.language import describe_languages, detect_script_language, detect_text_language
 
 TEXTS = {
     "en": "The committee said that it would look into the matter when there is more time for it and for the others.",
@@ -27,7 +27,10 @@ TEXTS = {
 
 def judged(texts):
     corpus = Corpus.from_documents([Document(str(row), text) for row, text in enumerate(texts)], CountSettings())
-    return languages_of(corpus.counts, corpus.vocabulary.words)
+    scripts = ScriptLanguages()
+    for text in texts:
+        scripts.add(text)
+    return detect_languages(corpus.counts, corpus.vocabulary.words, scripts)
 
 
 @pytest.mark.parametrize("code", TEXTS)
@@ -54,16 +57,56 @@ def test_a_language_of_two_documents_among_many_is_a_mistake_and_short_texts_are
     assert found.of(404) == ""
 
 
+@pytest.mark.parametrize(
+    ("report", "others"),
+    [("Net shr qtr net vs net", "The net sum was due."), ("Jan bank jan april", "A bank rose in April.")],
+)
+def test_a_repeated_word_makes_no_language(report, others):
+    """English reports are not Dutch or Malay, though stop lists of these languages contain their words."""
+    found = judged([f"{TEXTS['en']} {others}"] * 400 + [report] * 20 + [TEXTS["nl"]] * 4)
+    assert found.codes == ("en", "nl")
+    assert (found.sizes, found.n_unknown) == ((400, 4), 20)
+
+
+def test_a_few_documents_of_another_language_stay_beside_words_that_both_have():
+    texts = [f"{TEXTS['en']} It was in De Moines and la Salle, en route to Des Plaines."] * 300 + [TEXTS["fr"]] * 5
+    assert judged(texts).codes == ("en", "fr")
+
+
+SCRIPTS = {
+    "zh": ("香港股市收盘", "iPhone 发布会", "日美首脑会谈"),
+    "ja": ("東京株式市場、続伸へ", "スマートフォン"),
+    "ko": ("서울 증시 상승", "삼성 Galaxy 출시"),
+    "th": ("ตลาดหุ้นไทย",),
+    "el": ("Αθήνα",),
+    "he": ("שלום עולם",),
+    "yi": ("ייִדיש װאָך",),
+    "ka": ("თბილისი",),
+    "hy": ("Երևան",),
+    "ta": ("தமிழ்",),
+    "": ("App Store 上架", "The α-particle", "Bail", "Москва", "", "12:30"),
+}
+
+
+@pytest.mark.parametrize(("code", "text"), [(code, text) for code, texts in SCRIPTS.items() for text in texts])
+def test_script_decides_language_of_short_text(code, text):
+    assert detect_script_language(text) == detect_text_language(text) == code
+
+
+def test_short_headlines_in_one_script_have_its_language():
+    headlines = [f"第{number}届大会开幕" for number in range(40)]  # hardly a pair of letters is in several of them
+    found = judged([*headlines, *[TEXTS["en"]] * 3, "თბილისი"])
+    assert (found.codes, found.sizes, found.n_unknown) == (("zh", "en", "ka"), (40, 3, 1), 0)
+
+
 def test_without_words_there_is_no_language():
-    found = languages_of(csr_array((3, 0), dtype=np.int64), [])
+    found = detect_languages(csr_array((3, 0), dtype=np.int64), [])
     assert (found.codes, found.n_unknown, found.of(0)) == ((), 3, "")
 
 
 def test_it_is_said_in_a_line():
-    assert languages_in_words(("en",), (12,), 0) == "English"
-    assert (
-        languages_in_words(("en", "de"), (1200, 30), 4) == "English 1,200, German 30, 4 too short or too mixed to tell"
-    )
+    assert describe_languages(("en",), (12,), 0) == "English"
+    assert describe_languages(("en", "de"), (1200, 30), 4) == "English 1,200, German 30, 4 in an unknown language"
 
 
 def test_numbers_of_documents_do_not_change_what_is_judged():
@@ -75,7 +118,8 @@ def test_numbers_of_documents_do_not_change_what_is_judged():
 
 @pytest.mark.parametrize(("english", "german", "told"), [(5, 3, "en"), (3, 5, "de"), (4, 4, "")])
 def test_of_languages_that_tell_as_much_the_collection_decides_and_never_the_alphabet(english, german, told):
-    rows = [[6, 0]] * english + [[0, 6]] * german + [[6, 6]]
-    found = languages_of(csr_array(np.array(rows)), ["which", "nicht"])
+    one, two = [2, 2, 2, 0, 0, 0], [0, 0, 0, 2, 2, 2]
+    rows = [one] * english + [two] * german + [[2] * 6]
+    found = detect_languages(csr_array(np.array(rows)), ["which", "because", "would", "nicht", "wurde", "durch"])
     assert found.of(english + german) == told
     assert found.n_unknown == (not told)

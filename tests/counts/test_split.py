@@ -65,7 +65,7 @@ def test_zero_shares_get_nothing() -> None:
 def test_block_size_is_irrelevant(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = check_counts(np.random.default_rng(0).poisson(2, (30, 9)))
     expected = completion_split(counts, seed=4)
-    monkeypatch.setattr(split_module, "_BLOCK", 25)
+    monkeypatch.setattr(split_module, "_TOKENS_PER_BLOCK", 25)
     for a, b in zip(expected, completion_split(counts, seed=4), strict=True):
         assert (a != b).nnz == 0
 
@@ -125,10 +125,10 @@ def test_large_counts_in_single_precision_still_add_up(X: list[list[float]]) -> 
 
 @pytest.mark.parametrize("limit", [1_000_000_000, 50])
 def test_long_documents_are_halved_as_by_a_shuffle(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    monkeypatch.setattr(split_module, "_LONG", 10)
-    monkeypatch.setattr(split_module, "_BLOCK", 10)
-    monkeypatch.setattr(split_module, "_EXACT", limit)  # beyond it words are drawn by an approximation
-    monkeypatch.setattr(split_module, "_RARE", 10)
+    monkeypatch.setattr(split_module, "_MAX_SHUFFLED", 10)
+    monkeypatch.setattr(split_module, "_TOKENS_PER_BLOCK", 10)
+    monkeypatch.setattr(split_module, "_MAX_EXACT", limit)  # beyond it words are drawn by an approximation
+    monkeypatch.setattr(split_module, "_MAX_RARE", 10)
     counts = check_counts(np.tile([[300, 2, 200, 400]], (4000, 1)))
     fold, _ = completion_split(counts, seed=0)
     assert (fold.sum(axis=1) == 451).all()
@@ -139,9 +139,9 @@ def test_long_documents_are_halved_as_by_a_shuffle(monkeypatch: pytest.MonkeyPat
 
 
 def test_blocks_are_bounded_however_many_tokens_came_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(split_module, "_BLOCK", 100)
+    monkeypatch.setattr(split_module, "_TOKENS_PER_BLOCK", 100)
     for first in (2**24, 2**53):  # to which neither float32 nor float64 can add one
         tokens = np.array([first] + [1] * 1000, dtype=np.float32)
-        blocks = split_module._blocks(np.arange(1002), tokens)
+        blocks = split_module._split_blocks(np.arange(1002), tokens)
         assert blocks[0] == (0, 1)
         assert max(last - start for start, last in blocks) <= 100

@@ -53,7 +53,7 @@ def test_settings_hold():
 
 
 def test_words_that_wait_are_bounded(monkeypatch):
-    monkeypatch.setattr(stream_counter, "MOST_WAITING", 10)
+    monkeypatch.setattr(stream_counter, "MAX_WAITING", 10)
     counter = StreamCounter(CountSettings(min_documents=3))
     counter.count(["often", "often"])
     for number in range(40):
@@ -69,7 +69,7 @@ def test_what_needs_the_whole_collection_is_refused(settings):
 
     if "phrases" in settings:
         settings = {"phrases": PhraseSettings()}
-    with pytest.raises(UsageError, match="needs the whole collection"):
+    with pytest.raises(UsageError, match="needs a complete collection"):
         StreamCounter(CountSettings(**settings))
 
 

@@ -1,37 +1,6 @@
-"""Tokens to a Corpus: CSR counts, vocabulary, labels; pruning, weighting, LSI features, token-wise splits.
+"""Conversion of tokens to a corpus: counts, vocabulary, pruning, weights, LSI features and splits.
 
-Floor plan:
-
-    embeddings/     Vectors for documents: from files, from an encoder that is installed, or from a user's program.
-    chunks          A chunk of texts as numbers: what one worker makes, and how chunks are put together.
-    column_map      Which column of the counts each column counts for: itself, that of a word it is one with, or none at
-                    all.
-    copies          Copies and near-copies among texts, in time and memory that grow with the texts and not with their
-                    pairs.
-    corpus          A collection as the models see it: counts, the words of their columns, what is known of each
-                    document.
-    counting        From texts to counts: tokens, phrases, stop words, stems, pruning, in this order.
-    languages       The language of every document, judged by the function words that it has: one product of sparse
-                    matrices.
-    lsi             Latent semantic indexing: documents and words in a space of few dimensions, X ≈ U S Vᵀ.
-    merging         The vocabulary of texts that are never all in memory: each chunk is summarised, and summaries are
-                    added up.
-    pruning         Fewer columns: words merged by their stems, stop words left out, rare and too common words left out.
-    room            Room for what is larger than memory: arrays in files without a name, and pages that are handed back
-                    when read.
-    settings        How texts become counts.
-    split           Token-wise splits: each document gives some of its tokens to every part, and the parts add up to the
-                    whole.
-    stream_counter  Counting a stream: a vocabulary that only grows, so that columns keep their places.
-    text_counter    The counter as a scikit-learn transformer.
-    validation      What counts must be: a finite, non-negative matrix of documents × words, as canonical CSR.
-    vectors         Vectors that documents come with, from any encoder: what they must be, their directions, a space for
-                    both.
-    vocabulary      The words of a collection: one per column of the counts.
-    weighting       Weights for counts: inverse document frequency, unit rows, effective length.
-    workers         Chunks of texts, and whoever works on them: processes of this machine, or the workers of a cluster.
-
-Names are imported when they are first used, so that a worker process starts without what it does not need.
+Names are imported on first use, so that a worker process starts without unused modules.
 """
 
 from __future__ import annotations
@@ -58,7 +27,7 @@ if TYPE_CHECKING:
         unit_rows,
     )
 
-_ROOMS = {
+_NAMES = {
     "corpus": ("Corpus",),
     "counting": ("count", "count_in"),
     "lsi": ("LatentSpace", "latent_space", "truncated_svd"),
@@ -77,7 +46,7 @@ _ROOMS = {
         "unit_rows",
     ),
 }
-_HOME = {name: module for module, names in _ROOMS.items() for name in names}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "Corpus",
@@ -105,9 +74,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

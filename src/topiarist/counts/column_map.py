@@ -1,4 +1,4 @@
-"""Which column of the counts each column counts for: itself, that of a word it is one with, or none at all."""
+"""Map of columns of the counts: each column is kept, added to another word's column, or ignored."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from functools import cached_property
 import numpy as np
 
 from topiarist.arrays import Bools, Csr, Ints
-from topiarist.counts.pruning import moved
-from topiarist.counts.room import IN_MEMORY, Room
+from topiarist.counts.pruning import move_columns
+from topiarist.counts.scratch import IN_MEMORY, ScratchSpace
 from topiarist.counts.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnMap:
-    """The columns stay as many as they are: what is ignored, or counts for another word, is a column of nothing."""
+    """Target column of each column; the number of columns does not change, and remapped columns become empty."""
 
     target: Ints  # of each column, −1 for none
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary, ignored: Iterable[str], united: Mapping[str, str]) -> ColumnMap:
-        """The map of words that are ignored, and of spellings that count for another; unknown words have no part."""
+    def of(cls, vocabulary: Vocabulary, ignored: Iterable[str], merged_spellings: Mapping[str, str]) -> ColumnMap:
+        """Return the map of ignored words and of merged spellings; unknown words have no effect."""
         target = np.arange(len(vocabulary))
-        for spelling, word in united.items():
+        for spelling, word in merged_spellings.items():
             column, other = vocabulary.column(spelling), vocabulary.column(word)
             if column is not None and other is not None:
                 target[column] = other
@@ -35,32 +35,32 @@ class ColumnMap:
         return cls(target)
 
     @cached_property
-    def moved(self) -> Bools:
-        """The columns that do not count for themselves."""
-        found: Bools = self.target != np.arange(len(self.target))
-        return found
+    def is_remapped(self) -> Bools:
+        """Mask of the columns that are ignored or added to another column."""
+        is_remapped: Bools = self.target != np.arange(len(self.target))
+        return is_remapped
 
     @property
-    def plain(self) -> bool:
-        """Whether every column counts for itself."""
-        return not self.moved.any()
+    def is_identity(self) -> bool:
+        """Whether no column is remapped."""
+        return not self.is_remapped.any()
 
     def column(self, column: int | None) -> int | None:
-        """The column that one counts for; None for none."""
-        found = -1 if column is None else int(self.target[column])
-        return found if found >= 0 else None
+        """Return the target of a column; None for an ignored one."""
+        target = -1 if column is None else int(self.target[column])
+        return target if target >= 0 else None
 
-    def applied(self, counts: Csr, room: Room = IN_MEMORY) -> Csr:
-        """The counts with every column where it counts; the same object if nothing is changed."""
-        if self.plain:
+    def apply(self, counts: Csr, scratch: ScratchSpace = IN_MEMORY) -> Csr:
+        """Return the counts with remapped columns; the same object if no column is remapped."""
+        if self.is_identity:
             return counts
-        return moved(counts, self.target.astype(np.int32), counts.shape[1], room, meeting=True)
+        return move_columns(counts, self.target.astype(np.int32), counts.shape[1], scratch, meeting=True)
 
 
 def without_columns(counts: Csr, columns: Ints) -> Csr:
-    """The counts with nothing in some columns."""
+    """Return the counts with empty ``columns``."""
     if not len(columns):
         return counts
     target = np.arange(counts.shape[1])
     target[columns] = -1
-    return ColumnMap(target).applied(counts)
+    return ColumnMap(target).apply(counts)

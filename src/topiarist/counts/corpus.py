@@ -1,4 +1,4 @@
-"""A collection as the models see it: counts, the words of their columns, what is known of each document."""
+"""Corpus: counts, vocabulary and metadata of documents, as models use them."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from topiarist.arrays import ArrayLike, Csr, Matrix
-from topiarist.cards import card
-from topiarist.counts.counting import Minima, count, count_in
-from topiarist.counts.pruning import vocabulary_of
-from topiarist.counts.room import runs
+from topiarist.cards import render_card
+from topiarist.counts.counting import SignatureSink, count, count_in
+from topiarist.counts.pruning import build_vocabulary
+from topiarist.counts.scratch import split_range
 from topiarist.counts.settings import CountSettings
-from topiarist.counts.validation import check_counts, grand_total, token_counts
+from topiarist.counts.validation import check_counts, count_all_tokens, count_tokens
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, UsageError
 from topiarist.text.documents import Document, as_documents
-from topiarist.text.passages import is_passage, part_of, whole_title
+from topiarist.text.passages import get_parent_title, is_passage, parse_part
 from topiarist.text.repeated import Repeated, without
-from topiarist.text.titles import is_own
+from topiarist.text.titles import has_own_title
 
 T = TypeVar("T")
-LOOKED_UP = 2_000  # documents of which something is looked up together
+ROWS_PER_LOOKUP = 2_000  # documents that are looked up together
 
 
 @dataclass(frozen=True)
-class ByRow(Sequence[T]):
-    """Something known of each of so many documents that is looked up when it is asked for; of ids: all different."""
+class LookupSequence(Sequence[T]):
+    """Sequence with one value per document that is looked up on access; as ids, the values must differ."""
 
     number: int
-    of: Callable[[Sequence[int]], Sequence[T]]  # what is known of some rows
+    of: Callable[[Sequence[int]], Sequence[T]]  # values of rows
 
     def __len__(self) -> int:
         return self.number
@@ -45,28 +45,27 @@ class ByRow(Sequence[T]):
         return self.of([int(row) % self.number])[0]
 
     def __iter__(self) -> Iterator[T]:
-        for here in runs(self.number, LOOKED_UP):
-            yield from self.of(range(here.start, here.stop))
+        for span in split_range(self.number, ROWS_PER_LOOKUP):
+            yield from self.of(range(span.start, span.stop))
 
-    def picked(self, rows: Sequence[int]) -> ByRow[T]:
-        """The same of some documents."""
+    def select(self, rows: Sequence[int]) -> LookupSequence[T]:
+        """Return the sequence of the values of ``rows``."""
         places = np.asarray(rows, np.int64)
-        return ByRow(len(places), lambda some: self.of(places[np.asarray(some, np.int64)].tolist()))
+        return LookupSequence(len(places), lambda subset: self.of(places[np.asarray(subset, np.int64)].tolist()))
 
     @classmethod
-    def numbers(cls, number: int) -> ByRow[str]:
-        """Ids of documents that are told apart by their rows."""
-        return ByRow(number, lambda rows: [str(row) for row in rows])
+    def numbers(cls, number: int) -> LookupSequence[str]:
+        """Return row numbers as the ids of documents."""
+        return LookupSequence(number, lambda rows: [str(row) for row in rows])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
-    """Documents × words, and what is known of the documents. Made by ``Corpus.from_documents`` as a rule.
+    """Counts of documents × words with metadata of the documents, usually made by ``Corpus.from_documents``.
 
-    Fields that describe documents hold one entry for each, or are empty (``texts``: None) when nothing is
-    known; the labels of a document that has only one may be a string. ``settings`` say how the counts were made,
-    so that new texts can be counted in the same way; ``vectorizer`` is the scikit-learn vectorizer that made them
-    instead, if one did.
+    Metadata fields have one entry per document, or are empty (``texts``: None). A document with a single label may
+    give it as a string. ``settings`` are those of the counts, for counting new texts. ``vectorizer`` is the
+    scikit-learn vectorizer that computed the counts, if any.
     """
 
     ids: Sequence[str]
@@ -87,8 +86,8 @@ class Corpus:
             values = getattr(self, name)
             if isinstance(values, str):
                 raise InputError(f"expected {name}, one per document, got a single string", hint=f"[{values!r}]")
-            if not isinstance(values, ByRow):
-                object.__setattr__(self, name, tuple(map(_labels, values) if name == "labels" else values))
+            if not isinstance(values, LookupSequence):
+                object.__setattr__(self, name, tuple(map(_to_labels, values) if name == "labels" else values))
         n_docs, n_words = counts.shape
         if n_words != len(self.vocabulary):
             raise InputError(f"expected counts with {len(self.vocabulary)} columns (words), got {n_words}")
@@ -96,14 +95,14 @@ class Corpus:
             raise InputError(f"expected {n_docs} ids, one per row of the counts, got {len(self.ids)}")
         for name in ("titles", "texts", "labels", "sources", "dates"):
             values = getattr(self, name)
-            given = values is not None and (name == "texts" or len(values) > 0)
-            if given and len(values) != n_docs:
+            has_values = values is not None and (name == "texts" or len(values) > 0)
+            if has_values and len(values) != n_docs:
                 raise InputError(f"expected {n_docs} {name}, one per document, or none; got {len(values)}")
-        if not isinstance(self.ids, ByRow) and len(set(self.ids)) < n_docs:
-            twice, times = Counter(self.ids).most_common(1)[0]
+        if not isinstance(self.ids, LookupSequence) and len(set(self.ids)) < n_docs:
+            repeated_id, times = Counter(self.ids).most_common(1)[0]
             raise InputError(
-                f"expected a different id for each document, got {twice!r} {times} times",
-                hint="number the documents",
+                f"expected a different id for each document, got {repeated_id!r} {times} times",
+                hint="Number the documents.",
             )
 
     @classmethod
@@ -115,13 +114,13 @@ class Corpus:
         vectorizer: Vectorizer | None = None,
         keep_texts: bool = True,
         n_jobs: int | None = 1,
-        minima: Minima | None = None,
+        minima: SignatureSink | None = None,
     ) -> Corpus:
-        """Return the corpus of documents or texts, which may come from a generator.
+        """Return the corpus of documents or texts from any iterable.
 
-        ``keep_texts=False`` lets each text go as soon as it is counted. ``vectorizer``: a scikit-learn
-        vectorizer to count with instead (fitted, or to be fitted here); it needs all texts at once. ``minima``: a list
-        that is given what tells copies of the texts (see ``copies``).
+        ``keep_texts=False`` frees each text after it is counted. ``vectorizer`` is a fitted or unfitted scikit-learn
+        vectorizer to count with, which needs all texts in memory. ``minima`` is a list or file that receives the
+        signatures of the texts (see ``duplicates``).
         """
         settings = settings or CountSettings()
         records = _Records(keep_texts)
@@ -129,9 +128,9 @@ class Corpus:
         if vectorizer is None:
             counts, vocabulary = count(texts, settings, n_jobs=n_jobs, minima=minima)
         else:
-            counts = count_with(vectorizer, texts)
-            vocabulary = vocabulary_with(vectorizer, counts)
-        known = {name: tuple(values) for name, values in records.fields.items() if any(values)}
+            counts = count_with_vectorizer(vectorizer, texts)
+            vocabulary = read_vocabulary(vectorizer, counts)
+        fields = {name: tuple(values) for name, values in records.fields.items() if any(values)}
         return cls(
             tuple(records.ids),
             counts,
@@ -139,24 +138,24 @@ class Corpus:
             texts=records.texts,
             settings=settings,
             vectorizer=vectorizer,
-            **known,
+            **fields,
         )
 
     @classmethod
-    def from_texts(cls, texts: Iterable[str], settings: CountSettings | None = None, **more: Any) -> Corpus:
-        """Return the corpus of texts: a list, a series, anything that holds strings; see ``from_documents``."""
+    def from_texts(cls, texts: Iterable[str], settings: CountSettings | None = None, **options: Any) -> Corpus:
+        """Return the corpus of an iterable of strings, such as a list or series; see ``from_documents``."""
         if isinstance(texts, str):
             raise InputError("expected several texts, got a single string", hint="[text]")
-        return cls.from_documents(texts, settings, **more)
+        return cls.from_documents(texts, settings, **options)
 
     def __repr__(self) -> str:
         return f"<Corpus of {self.n_docs:,} documents, {self.n_words:,} words, {self.n_tokens:,} tokens>"
 
     def _repr_html_(self) -> str:
-        often = np.argsort(-np.asarray(self.counts.sum(axis=0)).ravel(), kind="stable")[:8]
+        frequent_columns = np.argsort(-np.asarray(self.counts.sum(axis=0)).ravel(), kind="stable")[:8]
         facts = {"documents": self.n_docs, "words": self.n_words, "tokens": self.n_tokens, "empty": self.n_empty}
-        said = ", ".join(self.vocabulary.words[column] for column in often.tolist())
-        return card("Corpus", facts, note=f"most frequent: {said}" if said else "")
+        word_list = ", ".join(self.vocabulary.words[column] for column in frequent_columns.tolist())
+        return render_card("Corpus", facts, note=f"most frequent: {word_list}" if word_list else "")
 
     @property
     def n_docs(self) -> int:
@@ -171,16 +170,16 @@ class Corpus:
     @property
     def n_tokens(self) -> int:
         """Return the number of counted tokens."""
-        return round(grand_total(self.counts))
+        return round(count_all_tokens(self.counts))
 
     @property
     def n_empty(self) -> int:
-        """Return the number of documents without a counted word. They are kept, as rows of zeros."""
+        """Return the number of documents without a counted word; their rows are zero."""
         return int((np.diff(self.counts.indptr) == 0).sum())
 
     def lengths(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return the number of counted tokens of each document."""
-        return token_counts(self.counts)
+        return count_tokens(self.counts)
 
     def summary(self) -> str:
         """Return one sentence about the size of the collection."""
@@ -188,77 +187,77 @@ class Corpus:
         return sentence + (f"; {self.n_empty:,} documents hold none of the words" if self.n_empty else "")
 
     def subset(self, rows: ArrayLike) -> Corpus:
-        """Return the corpus of some documents: a mask, or row numbers in the wanted order.
+        """Return the corpus of the documents in a mask, or in an array of row numbers in any order.
 
-        The vocabulary stays as it is, with the frequencies of the whole collection.
+        The vocabulary and its frequencies do not change.
         """
-        chosen = np.asarray(rows)
-        if chosen.dtype == np.bool_ and chosen.shape != (self.n_docs,):
-            raise InputError(f"expected a mask of {self.n_docs} documents, got shape {chosen.shape}")
-        numbers = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen.astype(np.int64)
+        selection = np.asarray(rows)
+        if selection.dtype == np.bool_ and selection.shape != (self.n_docs,):
+            raise InputError(f"expected a mask of {self.n_docs} documents, got shape {selection.shape}")
+        numbers = np.flatnonzero(selection) if selection.dtype == np.bool_ else selection.astype(np.int64)
         if numbers.size and not (-self.n_docs <= numbers.min() and numbers.max() < self.n_docs):
             raise InputError(f"expected row numbers below {self.n_docs}, got {numbers.min()}…{numbers.max()}")
         if numbers.size == 0:
             raise InputError("expected at least one document in a subset, got none")
         pick = numbers.tolist()
-        described = ("ids", "titles", "labels", "sources", "dates")
-        parts: dict[str, Any] = {name: _picked(getattr(self, name), pick) for name in described}
+        names = ("ids", "titles", "labels", "sources", "dates")
+        parts: dict[str, Any] = {name: _select_rows(getattr(self, name), pick) for name in names}
         texts = None if self.texts is None else [self.texts[row] for row in pick]
         return replace(self, counts=self.counts[numbers], texts=texts, **parts)
 
     def vectorise(self, texts: Iterable[str | Document], *, n_jobs: int | None = 1) -> Csr:
-        """Return the counts of new texts (or documents) over this vocabulary, counted as this corpus was.
+        """Return the counts of new texts or documents over this vocabulary, counted with the settings of this corpus.
 
-        Of the documents the corpus was made from, the counts are its own.
+        For the documents of the corpus, these are its own counts.
         """
         titles = self.settings.titles
-        plain = (text if isinstance(text, str) else text_of(text, titles) for text in _each(texts))
+        plain = (text if isinstance(text, str) else build_counted_text(text, titles) for text in _check_texts(texts))
         if self.vectorizer is not None:
-            return count_with(self.vectorizer, plain)
+            return count_with_vectorizer(self.vectorizer, plain)
         return check_counts(count_in(plain, self.vocabulary, self.settings, n_jobs=n_jobs), name="counts", min_docs=0)
 
 
-def text_of(document: Document, titles: bool = True, repeated: Repeated | None = None) -> str:
-    """Return the text of a document to be counted: after its title, unless it begins with that anyway.
+def build_counted_text(document: Document, titles: bool = True, repeated: Repeated | None = None) -> str:
+    """Return the text of a document for counting: its title, unless the text begins with it, and its text.
 
-    Lines that many documents share, if they are known, are left out.
+    Repeated lines are removed.
     """
     text = without(document.text, repeated.forms) if repeated is not None and repeated.lines else document.text
     if not titles:
         return text
-    if is_passage(document):  # the title of the whole is counted once, with its beginning
-        part = part_of(document.id)
-        if part is None or part.first > 1 or part.within > 1:
+    if is_passage(document):  # the title of the parent document counts once, with its first passage
+        part = parse_part(document.id)
+        if part is None or part.first > 1 or part.inner > 1:
             return text
-        document = replace(document, title=whole_title(document.title, part))
-    if not is_own(document if text is document.text else replace(document, text=text)):
+        document = replace(document, title=get_parent_title(document.title, part))
+    if not has_own_title(document if text is document.text else replace(document, text=text)):
         return text
     return f"{document.title}\n{text}"
 
 
-def _each(texts: Iterable[str | Document]) -> Iterable[str | Document]:
-    """Return the texts; a single text in their place is a mistake."""
+def _check_texts(texts: Iterable[str | Document]) -> Iterable[str | Document]:
+    """Return the texts; raise InputError for a single text."""
     if isinstance(texts, str | Document):
         raise InputError("expected an iterable of texts, got a single one", hint="[text]")
     return texts
 
 
-def _labels(given: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the labels of one document; a string is one label, and an empty one none."""
-    if isinstance(given, str):
-        return (given,) if given else ()
-    return tuple(given)
+def _to_labels(labels: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the labels of one document as a tuple; an empty string is no label."""
+    if isinstance(labels, str):
+        return (labels,) if labels else ()
+    return tuple(labels)
 
 
-def _picked(values: Sequence[Any], rows: Sequence[int]) -> Sequence[Any]:
-    """Return the values of some rows; nothing when nothing is known."""
-    if isinstance(values, ByRow):
-        return values.picked(rows)
+def _select_rows(values: Sequence[Any], rows: Sequence[int]) -> Sequence[Any]:
+    """Return the values of ``rows``, or an empty sequence."""
+    if isinstance(values, LookupSequence):
+        return values.select(rows)
     return tuple(values[row] for row in rows) if values else ()
 
 
 class _Records:
-    """Takes note of documents while their texts pass by on the way to the counter."""
+    """Recorder of metadata of documents while their texts are counted."""
 
     def __init__(self, keep_texts: bool) -> None:
         self.ids: list[str] = []
@@ -266,7 +265,7 @@ class _Records:
         self.fields: dict[str, list[Any]] = {"titles": [], "labels": [], "sources": [], "dates": []}
 
     def passing(self, documents: Iterable[Document], titles: bool) -> Iterator[str]:
-        """Yield the text of each document, having noted the rest of it."""
+        """Yield the text of each document after its metadata are recorded."""
         notes: tuple[tuple[list[Any], Callable[[Document], Any]], ...] = (
             (self.ids, lambda document: document.id),
             (self.fields["titles"], lambda document: document.title),
@@ -275,41 +274,41 @@ class _Records:
             (self.fields["dates"], lambda document: document.date),
         )
         for document in documents:
-            for noted, part in notes:
-                noted.append(part(document))
+            for values, part in notes:
+                values.append(part(document))
             if self.texts is not None:
                 self.texts.append(document.text)
-            yield text_of(document, titles)
+            yield build_counted_text(document, titles)
 
 
 class Vectorizer(Protocol):
-    """A text vectorizer of scikit-learn, or one like it."""
+    """Text vectorizer with the methods of scikit-learn."""
 
     fit_transform: Callable[[list[str]], Matrix]
     transform: Callable[[list[str]], Matrix]
     get_feature_names_out: Callable[[], Iterable[object]]
 
 
-def count_with(vectorizer: Vectorizer, texts: Iterable[str]) -> Csr:
-    """Return the counts of texts by a scikit-learn vectorizer, which is fitted to them if it is not yet."""
+def count_with_vectorizer(vectorizer: Vectorizer, texts: Iterable[str]) -> Csr:
+    """Return the counts of texts by a scikit-learn vectorizer; fit it first if necessary."""
     if not hasattr(vectorizer, "transform") or not hasattr(vectorizer, "get_feature_names_out"):
         raise UsageError(
             f"expected a fitted or unfitted text vectorizer, got {type(vectorizer).__name__}",
-            hint="CountVectorizer or TfidfVectorizer of scikit-learn",
+            hint="Use CountVectorizer or TfidfVectorizer of scikit-learn.",
         )
     from sklearn.exceptions import NotFittedError
 
-    kept = list(texts)
+    text_list = list(texts)
     try:
         vectorizer.get_feature_names_out()
     except NotFittedError:
-        return check_counts(vectorizer.fit_transform(kept), name="counts")
-    return check_counts(vectorizer.transform(kept), name="counts")
+        return check_counts(vectorizer.fit_transform(text_list), name="counts")
+    return check_counts(vectorizer.transform(text_list), name="counts")
 
 
-def vocabulary_with(vectorizer: Vectorizer, counts: Csr) -> Vocabulary:
+def read_vocabulary(vectorizer: Vectorizer, counts: Csr) -> Vocabulary:
     """Return the vocabulary of counts made by a scikit-learn vectorizer."""
     words = tuple(map(str, vectorizer.get_feature_names_out()))
     if len(words) != counts.shape[1]:
         raise InputError(f"expected {counts.shape[1]} words from the vectorizer, got {len(words)}")
-    return vocabulary_of(counts, words)
+    return build_vocabulary(counts, words)

@@ -1,35 +1,35 @@
-"""From texts to counts: tokens, phrases, stop words, stems, pruning, in this order."""
+"""Conversion of texts to counts: tokens, phrases, stop words, stems and pruning, in this order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from topiarist.arrays import Array, Csr, Doubles, DTypeLike, Ints
-from topiarist.counts.chunks import CountChunk, TokenChunk, stacked, tally, tokenise
-from topiarist.counts.copies import signatures
-from topiarist.counts.pruning import Entries, kept_words, merge_stems, moved, prune
-from topiarist.counts.room import IN_MEMORY, NewArray, Room
+from topiarist.counts.chunks import CountChunk, TokenChunk, stack_chunks, tally, tokenise
+from topiarist.counts.duplicates import compute_signatures
+from topiarist.counts.pruning import Entries, find_kept_words, merge_stems, move_columns, prune
+from topiarist.counts.scratch import IN_MEMORY, ScratchArray, ScratchSpace
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.validation import EXACT_IN_FLOAT32
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.counts.workers import Jobs, map_chunks
-from topiarist.text.stems import stems
+from topiarist.text.stems import find_stems
 from topiarist.text.stop_words import resolve_stop_words
 from topiarist.text.tokens import Tokenizer, is_unspaced
 
-MEETING = 256  # forms of a stem, at most, in the counts of which single precision is exact
+MAX_FORMS = 256  # forms of a stem whose counts are exact in single precision
 
 
-class Minima(Protocol):
-    """Something that is given what tells copies of texts: a list, or a file."""
+class SignatureSink(Protocol):
+    """List or file that receives signatures of texts."""
 
     def append(self, minima: Array, /) -> object:
-        """That of some texts more."""
+        """Append signatures of more texts."""
 
 
 def find_phrases(
@@ -38,7 +38,7 @@ def find_phrases(
     """Return the phrases of the collection, sorted."""
     words = sorted(set(chain.from_iterable(chunk.numbers for chunk in chunks)))
     columns = {word: column for column, word in enumerate(words)}
-    numbers = [_numbers(chunk, columns) for chunk in chunks]
+    numbers = [_list_columns(chunk, columns) for chunk in chunks]
     totals = np.zeros(len(words), dtype=np.int64)
     for chunk, number in zip(chunks, numbers, strict=True):
         totals[number] += np.bincount(chunk.tokens, minlength=len(number))
@@ -48,49 +48,49 @@ def find_phrases(
         return ()
     rank = np.full(len(words), -1, dtype=np.int64)
     rank[usable] = np.arange(len(usable))
-    pairs, times = _pair_counts(chunks, [rank[number] for number in numbers], len(usable))
-    often = times >= settings.min_count
-    pairs, times = pairs[often], times[often]
+    pairs, times = _count_pairs(chunks, [rank[number] for number in numbers], len(usable))
+    is_frequent = times >= settings.min_count
+    pairs, times = pairs[is_frequent], times[is_frequent]
     first, second = np.divmod(pairs, len(usable))
     n_tokens = int(totals.sum())
     occurs = totals[usable]
-    chosen = _npmi(times, occurs[first], occurs[second], n_tokens) >= settings.threshold
+    is_phrase = _compute_npmi(times, occurs[first], occurs[second], n_tokens) >= settings.threshold
     names = [words[column] for column in usable]
-    return tuple(sorted(f"{names[a]} {names[b]}" for a, b in zip(first[chosen], second[chosen], strict=True)))
+    return tuple(sorted(f"{names[a]} {names[b]}" for a, b in zip(first[is_phrase], second[is_phrase], strict=True)))
 
 
-def _numbers(chunk: TokenChunk, columns: Mapping[str, int]) -> Ints:
+def _list_columns(chunk: TokenChunk, columns: Mapping[str, int]) -> Ints:
     """Return the column of each word of the chunk, in the order of the chunk's own numbers."""
     return np.fromiter(map(columns.__getitem__, chunk.numbers), np.int64, len(chunk.numbers))
 
 
-def _npmi(both: Ints, first: Ints, second: Ints, n_tokens: int) -> Doubles:
+def _compute_npmi(pair_counts: Ints, first_counts: Ints, second_counts: Ints, n_tokens: int) -> Doubles:
     """Return the normalised pointwise mutual information of pairs."""
-    if n_tokens == 0 or both.size == 0:
-        return np.zeros(both.size)
-    surprise = np.log(n_tokens / both)
-    information = np.log(both * (n_tokens / first) / second)
+    if n_tokens == 0 or pair_counts.size == 0:
+        return np.zeros(pair_counts.size)
+    surprise = np.log(n_tokens / pair_counts)
+    information = np.log(pair_counts * (n_tokens / first_counts) / second_counts)
     return np.where(surprise > 0, information / np.where(surprise > 0, surprise, 1.0), 1.0)
 
 
-def _pair_counts(chunks: Iterable[TokenChunk], ranks: Iterable[Ints], n_usable: int) -> tuple[Ints, Ints]:
+def _count_pairs(chunks: Iterable[TokenChunk], ranks: Iterable[Ints], n_usable: int) -> tuple[Ints, Ints]:
     """Return the adjacent pairs of usable words (first · n_usable + second) and how often each occurs."""
-    found: list[Ints] = [np.empty(0, np.int64)]
+    pair_parts: list[Ints] = [np.empty(0, np.int64)]
     times: list[Ints] = [np.empty(0, np.int64)]
     for chunk, rank in zip(chunks, ranks, strict=True):
-        inside = _followed(chunk)
+        inside = _find_followed_tokens(chunk)
         first, second = rank[chunk.tokens[:-1][inside]], rank[chunk.tokens[1:][inside]]
         usable = (first >= 0) & (second >= 0)
         pairs, occur = np.unique(first[usable] * n_usable + second[usable], return_counts=True)
-        found.append(pairs)
+        pair_parts.append(pairs)
         times.append(occur)
-    pairs, where = np.unique(np.concatenate(found), return_inverse=True)
+    pairs, where = np.unique(np.concatenate(pair_parts), return_inverse=True)
     totals = np.zeros(len(pairs), dtype=np.int64)
     np.add.at(totals, where, np.concatenate(times))
     return pairs, totals
 
 
-def _followed(chunk: TokenChunk) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _find_followed_tokens(chunk: TokenChunk) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Return for all tokens but the last whether the next token belongs to the same text."""
     inside = np.ones(max(len(chunk.tokens) - 1, 0), dtype=np.bool_)
     ends = np.cumsum(chunk.lengths)[:-1] - 1
@@ -113,11 +113,11 @@ def join_phrases(chunk: TokenChunk, phrases: Sequence[str]) -> TokenChunk:
     starts[keys // len(columns)] = True
     ends[keys % len(columns)] = True
     tokens = chunk.tokens
-    maybe = np.flatnonzero(starts[tokens[:-1]] & ends[tokens[1:]] & _followed(chunk))
-    here = tokens[maybe].astype(np.int64) * len(columns) + tokens[maybe + 1]
-    slot = np.minimum(np.searchsorted(keys, here), len(keys) - 1)
-    hit = keys[slot] == here
-    places, slot = _leftmost(maybe[hit], slot[hit])
+    candidates = np.flatnonzero(starts[tokens[:-1]] & ends[tokens[1:]] & _find_followed_tokens(chunk))
+    candidate_keys = tokens[candidates].astype(np.int64) * len(columns) + tokens[candidates + 1]
+    slot = np.minimum(np.searchsorted(keys, candidate_keys), len(keys) - 1)
+    hit = keys[slot] == candidate_keys
+    places, slot = _drop_overlaps(candidates[hit], slot[hit])
     joined = tokens.copy()
     joined[places] = len(columns) + slot
     keep = np.ones(len(tokens), np.bool_)
@@ -128,35 +128,37 @@ def join_phrases(chunk: TokenChunk, phrases: Sequence[str]) -> TokenChunk:
     return TokenChunk(columns | phrase_numbers, joined[keep], lengths)
 
 
-def _leftmost(places: Ints, slot: Ints) -> tuple[Ints, Ints]:
-    """Return the places without those that overlap a place kept before them: every other one of each run."""
+def _drop_overlaps(places: Ints, slot: Ints) -> tuple[Ints, Ints]:
+    """Return the places without overlaps: every second place of each run."""
     if places.size == 0:
         return places, slot
     opens = np.concatenate([[True], np.diff(places) > 1])
     run_start = np.maximum.accumulate(np.where(opens, np.arange(len(places)), 0))
-    kept = (np.arange(len(places)) - run_start) % 2 == 0
-    return places[kept], slot[kept]
+    is_first = (np.arange(len(places)) - run_start) % 2 == 0
+    return places[is_first], slot[is_first]
 
 
-class Sheet:
-    """Counts as they come, in memory or in files: a row for each text, a column for each word in the order of meeting.
+class CountBuilder:
+    """Counts of texts in memory or in files: a row for each text, a column for each word in order of appearance.
 
-    A chunk sorts its words, and so does the vocabulary: once all words are known, one look at the counts puts every
-    column at its place, and rows are in order then. How the texts were cut into chunks leaves no trace.
+    The words of a chunk and of the vocabulary are sorted. Once all words are known, one pass over the counts moves each
+    column to its place, and rows are in order then. The result does not depend on the sizes of the chunks.
     """
 
-    def __init__(self, room: Room = IN_MEMORY) -> None:
-        self.room, self.n_docs, self._largest = room, 0, 0
+    def __init__(self, scratch: ScratchSpace = IN_MEMORY) -> None:
+        self.scratch, self.n_docs, self._largest = scratch, 0, 0
         self._columns: dict[str, int] = {}
         self._frequency, self._totals = np.zeros(0, np.int64), np.zeros(0, np.int64)
-        self._lengths, self._indices = NewArray(IN_MEMORY, np.int32), NewArray(room, np.int32)
-        self._data = NewArray(room, np.int32)
+        self._lengths, self._indices = ScratchArray(IN_MEMORY, np.int32), ScratchArray(scratch, np.int32)
+        self._data = ScratchArray(scratch, np.int32)
 
     def add(self, chunk: CountChunk) -> None:
-        """The texts of a chunk as further rows."""
-        known = self._columns
-        columns = np.fromiter((known.setdefault(word, len(known)) for word in chunk.words), np.int32, len(chunk.words))
-        self._make_room(len(known))
+        """Append the texts of a chunk."""
+        column_of = self._columns
+        columns = np.fromiter(
+            (column_of.setdefault(word, len(column_of)) for word in chunk.words), np.int32, len(chunk.words)
+        )
+        self._reserve_columns(len(column_of))
         self._frequency[columns] += np.bincount(chunk.indices, minlength=len(columns))
         self._totals[columns] += np.bincount(chunk.indices, chunk.data, minlength=len(columns)).astype(np.int64)
         self._lengths.append(chunk.lengths)
@@ -165,40 +167,97 @@ class Sheet:
         self.n_docs += len(chunk.lengths)
         self._largest = max(self._largest, int(chunk.data.max(initial=0)))
 
-    def settled(
+    def finish(
         self, settings: CountSettings, phrases: tuple[str, ...] = (), dtype: DTypeLike = np.int32
     ) -> tuple[Csr, Vocabulary]:
-        """The counts and the vocabulary without stop words, by stems, without rare and too common words.
+        """Return counts and vocabulary without stop words, by stems, without rare and too frequent words.
 
-        ``dtype``: of the counts; double precision in place of single, where that would not be exact.
+        The builder accepts no more texts, but can be finished again with other settings. ``dtype`` is the type of the
+        counts. Double precision replaces single precision that would not be exact.
         """
-        limit = EXACT_IN_FLOAT32 if settings.stem is None else EXACT_IN_FLOAT32 // MEETING
+        limit = EXACT_IN_FLOAT32 if settings.stem is None else EXACT_IN_FLOAT32 // MAX_FORMS
         if np.dtype(dtype) == np.float32 and self._largest > limit:
             dtype = np.float64
         stop_words = resolve_stop_words(settings.stop_words)
         words = sorted(word for word in self._columns if word not in stop_words)
         order = np.fromiter(map(self._columns.__getitem__, words), np.int64, len(words))
-        whole = Vocabulary(tuple(words), self._frequency[order], self._totals[order], phrases=phrases)
+        vocabulary = Vocabulary(tuple(words), self._frequency[order], self._totals[order], phrases=phrases)
         if settings.stem is not None:
-            counts, whole = merge_stems(self._counts(order, dtype), whole, settings.stem, self.room)
-            return prune(counts, whole, settings, self.room)
-        keep = kept_words(whole, self.n_docs, settings)
-        return self._counts(order[keep], dtype), whole.select(keep)
+            counts, vocabulary = merge_stems(self._counts(order, dtype), vocabulary, settings.stem, self.scratch)
+            return prune(counts, vocabulary, settings, self.scratch)
+        keep = find_kept_words(vocabulary, self.n_docs, settings)
+        return self._counts(order[keep], dtype), vocabulary.select(keep)
+
+    @cached_property
+    def _entries(self) -> Entries:
+        ends = np.concatenate([[0], np.cumsum(self._lengths.array(), dtype=np.int64)])
+        return Entries(self._data.array(), self._indices.array(), ends)
 
     def _counts(self, order: Ints, dtype: DTypeLike) -> Csr:
-        """The counts over some words, in their order; the sheet is used up."""
+        """Return the counts of some words, in their order."""
         columns = np.full(len(self._columns), -1, np.int32)
         columns[order] = np.arange(len(order), dtype=np.int32)
-        ends = np.concatenate([[0], np.cumsum(self._lengths.array(), dtype=np.int64)])
-        every = Entries(self._data.array(), self._indices.array(), ends)
-        return moved(every, columns, len(order), self.room, dtype=dtype)
+        return move_columns(self._entries, columns, len(order), self.scratch, dtype=dtype)
 
-    def _make_room(self, n_words: int) -> None:
-        """Have numbers for so many words."""
+    def _reserve_columns(self, n_words: int) -> None:
         if n_words > len(self._frequency):
-            more = np.zeros(max(n_words, 2 * len(self._frequency)) - len(self._frequency), np.int64)
-            self._frequency = np.concatenate([self._frequency, more])
-            self._totals = np.concatenate([self._totals, more])
+            padding = np.zeros(max(n_words, 2 * len(self._frequency)) - len(self._frequency), np.int64)
+            self._frequency = np.concatenate([self._frequency, padding])
+            self._totals = np.concatenate([self._totals, padding])
+
+
+class TokenisedTexts:
+    """Texts that were tokenised once, to be counted by one or several settings with the same tokeniser.
+
+    Without phrases only counts are kept. Phrases need the tokens of all texts in memory.
+    """
+
+    def __init__(self, scratch: ScratchSpace = IN_MEMORY, chunks: Sequence[TokenChunk] | None = None) -> None:
+        self.scratch, self.chunks = scratch, chunks
+        self._plain = CountBuilder(scratch)
+
+    def add(self, chunk: CountChunk) -> None:
+        """Append the counts of a chunk of texts."""
+        self._plain.add(chunk)
+
+    def count(self, settings: CountSettings, dtype: DTypeLike = np.int32) -> tuple[Csr, Vocabulary]:
+        """Return the counts and the vocabulary of the texts."""
+        if self.chunks is None:
+            return self._plain.finish(settings, dtype=dtype)
+        phrases: tuple[str, ...] = ()
+        if settings.phrases is not None:
+            keeps, stop_words = settings.tokenizer.is_word, resolve_stop_words(settings.stop_words)
+            phrases = find_phrases(self.chunks, settings.phrases, lambda word: keeps(word) and word not in stop_words)
+        keeps_phrases = _create_phrase_filter(settings.tokenizer)
+        builder = CountBuilder(self.scratch)
+        for chunk in self.chunks:
+            builder.add(tally(join_phrases(chunk, phrases), keeps_phrases))
+        return builder.finish(settings, phrases, dtype)
+
+
+def tokenise_texts(
+    texts: Iterable[str],
+    settings: CountSettings,
+    *,
+    n_jobs: Jobs = 1,
+    chunk: int | None = None,
+    minima: SignatureSink | None = None,
+    scratch: ScratchSpace = IN_MEMORY,
+) -> TokenisedTexts:
+    """Tokenise texts once; see ``count`` for the parameters."""
+    if settings.phrases is None:
+        texts_counted = TokenisedTexts(scratch)
+        work = partial(_count_texts, tokenizer=settings.tokenizer, signed=minima is not None)
+        for counts, signature in map_chunks(work, texts, n_jobs, chunk):
+            texts_counted.add(counts)
+            if minima is not None and signature is not None:
+                minima.append(signature)
+        return texts_counted
+    chunks = list(map_chunks(partial(tokenise, tokenizer=settings.tokenizer), texts, n_jobs, chunk))
+    if minima is not None:
+        for tokens in chunks:
+            minima.append(compute_signatures(tokens))
+    return TokenisedTexts(scratch, chunks)
 
 
 def count(
@@ -207,101 +266,88 @@ def count(
     *,
     n_jobs: Jobs = 1,
     chunk: int | None = None,
-    minima: Minima | None = None,
-    room: Room = IN_MEMORY,
+    minima: SignatureSink | None = None,
+    scratch: ScratchSpace = IN_MEMORY,
     dtype: DTypeLike = np.int32,
 ) -> tuple[Csr, Vocabulary]:
     """Return the counts (documents × words, canonical) and the vocabulary of texts.
 
     ``texts`` may be a generator: only a few chunks of it are held at a time. The result is the same for any
     ``n_jobs`` (processes; -1 or None: one per core; or a cluster) and any ``chunk`` (characters per piece of work).
-    ``minima``: a list, or a file, that is given what tells copies of the texts (see ``copies``): no second look.
-    ``room``: where counts lie; in files, they are mapped. Phrases are found by tokens in memory, wherever that is.
+    ``minima``: a list or a file that receives the signatures of the texts. ``scratch``: folder of large arrays, which
+    are mapped. Tokens for phrases are always in memory.
     """
-    settings, sheet = settings or CountSettings(), Sheet(room)
-    if settings.phrases is None:
-        phrases: tuple[str, ...] = ()
-        work = partial(_count_texts, tokenizer=settings.tokenizer, signed=minima is not None)
-        for part in map_chunks(work, texts, n_jobs, chunk):
-            sheet.add(_noted(part, minima))
-        return sheet.settled(settings, dtype=dtype)
-    tokenised = list(map_chunks(partial(tokenise, tokenizer=settings.tokenizer), texts, n_jobs, chunk))
-    if minima is not None:
-        for tokens in tokenised:
-            minima.append(signatures(tokens))
-    keeps, stop_words = settings.tokenizer.keeps, resolve_stop_words(settings.stop_words)
-    phrases = find_phrases(tokenised, settings.phrases, lambda word: keeps(word) and word not in stop_words)
-    for tokens in tokenised:
-        sheet.add(tally(join_phrases(tokens, phrases), _keeps_phrases(settings.tokenizer)))
-    return sheet.settled(settings, phrases, dtype)
+    settings = settings or CountSettings()
+    texts_counted = tokenise_texts(texts, settings, n_jobs=n_jobs, chunk=chunk, minima=minima, scratch=scratch)
+    return texts_counted.count(settings, dtype)
 
 
 def _count_texts(texts: Sequence[str], tokenizer: Tokenizer, signed: bool) -> tuple[CountChunk, Array | None]:
-    """Return the counts of texts and what tells copies of them, if that is wanted: the whole work of one worker."""
+    """Return the counts of texts and, if ``signed``, their signatures: the work of one process."""
     part = tokenise(texts, tokenizer)
-    return tally(part, tokenizer.keeps), signatures(part) if signed else None
+    return tally(part, tokenizer.is_word), compute_signatures(part) if signed else None
 
 
-def _noted(found: tuple[CountChunk, Array | None], minima: Minima | None) -> CountChunk:
-    """Return the counts of a chunk, having noted the rest."""
-    counts, own = found
-    if minima is not None and own is not None:
-        minima.append(own)
-    return counts
-
-
-class Heard(NamedTuple):
-    """Counts of texts over a known vocabulary, and how much of each text it knows."""
+class CountedTexts(NamedTuple):
+    """Counts over a fixed vocabulary, with the numbers of known and of all tokens of each text."""
 
     counts: Csr
-    known: Doubles  # tokens that are in the vocabulary, or among the words that were set aside
-    tokens: Doubles  # all of them, without stop words
+    known_tokens: Doubles  # tokens of the vocabulary and of general words
+    tokens: Doubles  # without stop words
 
     @property
     def share(self) -> Doubles:
-        """The share of known tokens; not a number for a text without any token."""
-        return np.where(self.tokens > 0, self.known / np.maximum(self.tokens, 1.0), np.nan)
+        """The share of known tokens; NaN for a text without tokens."""
+        return np.where(self.tokens > 0, self.known_tokens / np.maximum(self.tokens, 1.0), np.nan)
 
 
-def hear(
-    texts: Iterable[str], vocabulary: Vocabulary, settings: CountSettings, aside: Collection[str] = (), least: int = 0
-) -> Heard:
-    """Count new texts as ``count_in`` does, and tell how many of their tokens are known at all.
+def count_with_coverage(
+    texts: Iterable[str],
+    vocabulary: Vocabulary,
+    settings: CountSettings,
+    general_words: Collection[str] = (),
+    min_documents: int = 0,
+) -> CountedTexts:
+    """Return the counts of new texts as ``count_in``, with the number of known tokens of each text.
 
-    ``aside`` are words that were set aside as too general: they are known too. Words of fewer documents than ``least``
-    do not count as known, so that a text of the collection is heard as if it came from outside.
+    General words are known. Words in fewer than ``min_documents`` documents are not, so that texts of the collection
+    count like new texts.
     """
     work = partial(_count_joined, tokenizer=settings.tokenizer, phrases=vocabulary.phrases)
     chunks = list(map_chunks(work, texts, 1))
-    columns = _columns(chunks, vocabulary, settings)
-    counts = stacked(chunks, columns, len(vocabulary))
+    columns = _find_columns(chunks, vocabulary, settings)
+    counts = stack_chunks(chunks, columns, len(vocabulary))
     counts.sum_duplicates()
-    stop_words, general = resolve_stop_words(settings.stop_words), _forms_of(aside, chunks, settings)
+    stop_words, general = resolve_stop_words(settings.stop_words), _find_forms(general_words, chunks, settings)
     frequency = vocabulary.document_frequency
 
-    def usual(word: str) -> bool:
+    def is_known(word: str) -> bool:
         column = columns.get(word)
-        return word in general if column is None else bool(frequency[column] >= least) or word in general
+        return word in general if column is None else bool(frequency[column] >= min_documents) or word in general
 
-    known = [_tokens_of(chunk, usual) for chunk in chunks]
-    tokens = [_tokens_of(chunk, lambda word: word not in stop_words) for chunk in chunks]
-    return Heard(counts, np.concatenate([np.empty(0), *known]), np.concatenate([np.empty(0), *tokens]))
+    known_tokens = [_count_tokens(chunk, is_known) for chunk in chunks]
+    tokens = [_count_tokens(chunk, lambda word: word not in stop_words) for chunk in chunks]
+    return CountedTexts(counts, np.concatenate([np.empty(0), *known_tokens]), np.concatenate([np.empty(0), *tokens]))
 
 
-def _tokens_of(chunk: CountChunk, counted: Callable[[str], bool]) -> Doubles:
-    """How many tokens of each text are of words that count."""
-    weight = np.fromiter(map(counted, chunk.words), np.float64, len(chunk.words))
+def _count_tokens(chunk: CountChunk, is_counted: Callable[[str], bool]) -> Doubles:
+    """Return the number of tokens of each text whose words are counted."""
+    weight = np.fromiter(map(is_counted, chunk.words), np.float64, len(chunk.words))
     ends = np.concatenate([[0], np.cumsum(chunk.lengths)])
     return np.diff(np.concatenate([[0.0], np.cumsum(weight[chunk.indices] * chunk.data)])[ends])
 
 
-def _forms_of(words: Collection[str], chunks: Sequence[CountChunk], settings: CountSettings) -> set[str]:
-    """Words, and where stems are counted all other forms of them in the chunks."""
+def _find_forms(words: Collection[str], chunks: Sequence[CountChunk], settings: CountSettings) -> set[str]:
+    """Return the words and, with stems, all words of the chunks with the same stems."""
     if settings.stem is None or not words:
         return set(words)
-    known = set(stems(sorted(words), settings.stem))
-    every = sorted({word for chunk in chunks for word in chunk.words})
-    return {word for word, stem in zip(every, stems(every, settings.stem), strict=True) if stem in known}
+    known_stems = set(find_stems(sorted(words), settings.stem))
+    chunk_words = sorted({word for chunk in chunks for word in chunk.words})
+    return {
+        word
+        for word, stem in zip(chunk_words, find_stems(chunk_words, settings.stem), strict=True)
+        if stem in known_stems
+    }
 
 
 def count_in(
@@ -311,15 +357,15 @@ def count_in(
     *,
     n_jobs: Jobs = 1,
 ) -> Csr:
-    """Return the counts of new texts over a known vocabulary; words it does not hold are left out.
+    """Return the counts of new texts over a known vocabulary; other words are dropped.
 
-    With the settings the vocabulary was made with, the counts of the same texts are the same.
+    With the settings of the vocabulary, the same texts have the same counts.
     """
     settings = settings or CountSettings()
     work = partial(_count_joined, tokenizer=settings.tokenizer, phrases=vocabulary.phrases)
     chunks = list(map_chunks(work, texts, n_jobs))
-    columns = _columns(chunks, vocabulary, settings)
-    counts = stacked(chunks, columns, len(vocabulary))
+    columns = _find_columns(chunks, vocabulary, settings)
+    counts = stack_chunks(chunks, columns, len(vocabulary))
     counts.sum_duplicates()
     return counts
 
@@ -327,24 +373,24 @@ def count_in(
 def _count_joined(texts: Sequence[str], tokenizer: Tokenizer, phrases: Sequence[str]) -> CountChunk:
     """Return the counts of texts in which known phrases are joined."""
     part: TokenChunk = tokenise(texts, tokenizer)
-    return tally(join_phrases(part, phrases), _keeps_phrases(tokenizer))
+    return tally(join_phrases(part, phrases), _create_phrase_filter(tokenizer))
 
 
-def _keeps_phrases(tokenizer: Tokenizer) -> Callable[[str], bool]:
-    """Return the tokeniser's choice of words, which also lets phrases pass."""
-    return lambda word: " " in word or tokenizer.keeps(word)
+def _create_phrase_filter(tokenizer: Tokenizer) -> Callable[[str], bool]:
+    """Return a filter of words that also accepts phrases."""
+    return lambda word: " " in word or tokenizer.is_word(word)
 
 
-def _columns(chunks: Sequence[CountChunk], vocabulary: Vocabulary, settings: CountSettings) -> Mapping[str, int]:
+def _find_columns(chunks: Sequence[CountChunk], vocabulary: Vocabulary, settings: CountSettings) -> Mapping[str, int]:
     """Return the column of every known word in the chunks."""
-    return vocabulary.columns if settings.stem is None else _stem_columns(chunks, vocabulary, settings)
+    return vocabulary.columns if settings.stem is None else _find_stem_columns(chunks, vocabulary, settings)
 
 
-def _stem_columns(chunks: Sequence[CountChunk], vocabulary: Vocabulary, settings: CountSettings) -> dict[str, int]:
+def _find_stem_columns(chunks: Sequence[CountChunk], vocabulary: Vocabulary, settings: CountSettings) -> dict[str, int]:
     """Return the column of every word in the chunks by its stem: unseen forms of known words count too."""
     language = settings.stem or ""
-    by_stem = {stem: column for column, stem in enumerate(stems(vocabulary.words, language))}
+    by_stem = {stem: column for column, stem in enumerate(find_stems(vocabulary.words, language))}
     stop_words = resolve_stop_words(settings.stop_words)
     words = sorted({word for chunk in chunks for word in chunk.words} - stop_words)
-    found = zip(words, stems(words, language), strict=True)
-    return {word: by_stem[stem] for word, stem in found if stem in by_stem}
+    word_stems = zip(words, find_stems(words, language), strict=True)
+    return {word: by_stem[stem] for word, stem in word_stems if stem in by_stem}

@@ -12,14 +12,14 @@ from topiarist.arrays import Csr, Floats
 from topiarist.counts.weighting import inverse_document_frequency, tfidf, unit_rows
 from topiarist.errors import InputError, UsageError
 
-_SMALL = 200_000  # cells up to which the exact decomposition of the dense matrix is the cheaper one
+_SMALL = 200_000  # cells; up to this size the exact dense decomposition is faster
 _POWER_ITERATIONS = 6
 Factors: TypeAlias = Callable[[Csr, int, int], tuple[Floats, Floats, Floats] | None]
 
 
 @dataclass(frozen=True, eq=False)
 class LatentSpace:
-    """A truncated singular value decomposition of weighted counts.
+    """Truncated singular value decomposition of weighted counts.
 
     ``idf`` holds the word weights if ``latent_space`` made the space; ``project`` then takes raw counts.
     """
@@ -31,7 +31,7 @@ class LatentSpace:
 
     @property
     def doc_vectors(self) -> Floats:
-        """Return the documents' coordinates U S: what ``project`` gives for the documents themselves."""
+        """Return the coordinates U S of the documents, as ``project`` computes them."""
         return self.doc_factors * self.singular_values
 
     def project(self, counts: Csr) -> Floats:
@@ -49,10 +49,10 @@ def latent_space(counts: Csr, n_dims: int = 100, *, seed: int = 0) -> LatentSpac
     return LatentSpace(space.doc_factors, space.singular_values, space.word_factors, idf)
 
 
-def document_directions(counts: Csr, n_dims: int, seed: int = 0, factors: Factors | None = None) -> Floats:
-    """Return documents as unit vectors of a latent space of damped counts; zero for a document without words.
+def compute_document_directions(counts: Csr, n_dims: int, seed: int = 0, factors: Factors | None = None) -> Floats:
+    """Return documents as unit vectors of a latent space of damped counts; zeros for a document without words.
 
-    ``factors`` as ``truncated_svd`` takes them.
+    ``factors``: see ``truncated_svd``.
     """
     space = truncated_svd(unit_rows(tfidf(counts, sublinear=True)), n_dims, seed=seed, factors=factors).doc_vectors
     lengths = np.linalg.norm(space, axis=1, keepdims=True)
@@ -60,12 +60,11 @@ def document_directions(counts: Csr, n_dims: int, seed: int = 0, factors: Factor
 
 
 def truncated_svd(matrix: Csr, n_dims: int, *, seed: int = 0, factors: Factors | None = None) -> LatentSpace:
-    """Return the leading singular values and vectors of a sparse matrix, at most ``n_dims`` of them.
+    """Return at most ``n_dims`` leading singular values and vectors of a sparse matrix.
 
-    Small matrices are decomposed exactly, others by random projections with power iterations. The same seed
-    gives the same result whatever the number of threads; each dimension is signed so that its largest word
-    factor is positive. ``factors`` may find U, S, Vᵀ of a large matrix elsewhere, on a device; where they answer None
-    the matrix is decomposed here.
+    Small matrices are decomposed exactly, others by random projections with power iterations. The result depends on
+    the seed, but not on the number of threads. The largest word factor of each dimension is positive. ``factors`` can
+    compute U, S, Vᵀ of a large matrix on a device, and returns None to leave it to the processor.
     """
     from sklearn.utils.extmath import randomized_svd
     from threadpoolctl import threadpool_limits
@@ -77,8 +76,8 @@ def truncated_svd(matrix: Csr, n_dims: int, *, seed: int = 0, factors: Factors |
         if matrix.shape[0] * matrix.shape[1] <= _SMALL:
             left, values, right = np.linalg.svd(matrix.toarray(), full_matrices=False)
         else:
-            found = None if factors is None else factors(matrix, k, seed)
-            left, values, right = found or randomized_svd(
+            device_factors = None if factors is None else factors(matrix, k, seed)
+            left, values, right = device_factors or randomized_svd(
                 matrix, k, n_oversamples=10, n_iter=_POWER_ITERATIONS, random_state=seed
             )
     left, values, right = left[:, :k], values[:k], right[:k]

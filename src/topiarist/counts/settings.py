@@ -1,4 +1,4 @@
-"""How texts become counts."""
+"""Settings of the conversion of texts to counts."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from topiarist.errors import UsageError
 from topiarist.text.tokens import Tokenizer
 
-MIN_DOCUMENTS = 3  # that have a word which is counted
-MIN_SHARE = 1e-5  # of very many documents: what fewer have tells their topics from others no more
+MIN_DOCUMENTS = 3  # with a counted word
+MIN_SHARE = 1e-5  # of the documents: rarer words do not help to separate topics
 
 
 @dataclass(frozen=True, slots=True)
 class PhraseSettings:
-    """Which pairs of adjacent words are joined to one: those that occur together often and not by chance.
+    """Thresholds for pairs of adjacent words that are joined to phrases.
 
-    ``threshold`` is the least normalised pointwise mutual information (1: only ever together, 0: by chance).
+    ``threshold`` is the minimum normalised pointwise mutual information (1: always together, 0: by chance).
+    ``min_count`` is the minimum number of occurrences of the pair.
     """
 
     threshold: float = 0.5
@@ -25,23 +26,22 @@ class PhraseSettings:
     def __post_init__(self) -> None:
         if not -1 <= self.threshold <= 1:
             raise UsageError(
-                f"the phrase threshold must lie between -1 and 1, got {self.threshold}",
-                hint="0.5 joins clear phrases",
+                f"expected a phrase threshold between -1 and 1, got {self.threshold}",
+                hint="Use 0.5 to join clear phrases.",
             )
         if self.min_count < 1:
-            raise UsageError(f"phrases need a min_count of at least 1, got {self.min_count}", hint="20")
+            raise UsageError(f"expected a min_count of at least 1, got {self.min_count}", hint="Use 20.")
 
 
 @dataclass(frozen=True, slots=True)
 class CountSettings:
-    """How texts become counts; the defaults need no knowledge of the language.
+    """Settings of the conversion of texts to counts, with defaults for any language.
 
-    ``min_documents``: leave out words of fewer documents; ``min_document_share``: of a smaller share of them, too (0:
-    none). ``max_document_share``: leave out words of a larger share of the documents (1: none). ``max_words``: keep at
-    most so many, those in most documents. ``numbers``: keep tokens without letters. ``stop_words``: a language, or the
-    words. ``stem``: a language. ``titles``: count the words of a document's title as well, unless its text begins with
-    them. ``segmenter``: what knows the words of a script without spaces, "chinese", "japanese" or "thai"; pairs of
-    letters otherwise.
+    ``min_documents`` and ``min_document_share`` are the minimum number and share of documents with a word (share 0:
+    no limit), and ``max_document_share`` is the maximum share (1: no limit). ``max_words`` keeps the words in most
+    documents. ``numbers`` keeps tokens without letters. ``stop_words`` is a language or the words. ``stem`` is a
+    language. ``titles`` counts the words of titles, unless the text begins with the title. ``segmenter`` segments a
+    script without spaces: "chinese", "japanese" or "thai". The default counts pairs of letters.
     """
 
     min_documents: int = MIN_DOCUMENTS
@@ -73,11 +73,11 @@ class CountSettings:
         if self.max_words is not None and self.max_words < 1:
             raise UsageError(f"max_words must be at least 1, got {self.max_words}", hint="None keeps every word")
 
-    def fewest(self, n_docs: int) -> int:
-        """Return how many of so many documents must have a word that is kept."""
+    def min_document_count(self, n_docs: int) -> int:
+        """Return the minimum number of documents of a kept word, for ``n_docs`` documents."""
         return max(self.min_documents, math.ceil(self.min_document_share * n_docs - 1e-9))
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """Return the tokeniser these settings ask for."""
+        """Return the tokeniser of these settings."""
         return Tokenizer(numbers=self.numbers, words=self.segmenter)

@@ -1,4 +1,4 @@
-"""The counter as a scikit-learn transformer."""
+"""Counter of texts as a scikit-learn transformer."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from topiarist.counts.settings import CountSettings, PhraseSettings
 
 
 class TextCounter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Texts to counts as a scikit-learn transformer; parameters are named as in ``CountVectorizer``.
+    """Transformer of texts to counts with parameters named as in ``CountVectorizer``.
 
-    ``min_df`` and ``max_df`` are numbers of documents when whole, shares when fractions. ``stop_words`` is a
-    language or a list. Beyond ``CountVectorizer``: ``numbers`` (keep tokens without letters), ``stem`` (a
-    language), ``phrases`` (true, or the least normalised mutual information), ``n_jobs`` (processes).
+    ``min_df`` and ``max_df`` are numbers of documents if they are integers, else shares. ``stop_words`` is a language
+    or a list. Additional parameters: ``numbers`` (keep tokens without letters), ``stem`` (a language), ``phrases``
+    (true, or the minimum normalised mutual information) and ``n_jobs`` (processes).
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class TextCounter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return counts
 
     def transform(self, raw_documents: Iterable[str]) -> Csr:
-        """Return the counts of texts over the vocabulary learned."""
+        """Return the counts of texts over the learned vocabulary."""
         check_is_fitted(self, "vocabulary_")
         return count_in(raw_documents, self.vocabulary_, self.settings_, n_jobs=self.n_jobs)
 
@@ -70,14 +70,14 @@ class TextCounter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(self.vocabulary_.words, dtype=object)
 
     def _settings(self, n_docs: int = 1) -> CountSettings:
-        """Return the parameters as settings; shares and numbers of documents depend on how many there are."""
-        least = self.min_df * n_docs if _is_share(self.min_df) else self.min_df
-        most = self.max_df if _is_share(self.max_df) else self.max_df / max(n_docs, self.max_df)
+        """Return the parameters as settings for ``n_docs`` documents."""
+        min_documents = self.min_df * n_docs if _is_share(self.min_df) else self.min_df
+        max_share = self.max_df if _is_share(self.max_df) else self.max_df / max(n_docs, self.max_df)
         threshold = PhraseSettings().threshold if self.phrases is True else self.phrases
         words = self.stop_words
         return CountSettings(
-            min_documents=max(1, int(np.ceil(least))),
-            max_document_share=float(most),
+            min_documents=max(1, int(np.ceil(min_documents))),
+            max_document_share=float(max_share),
             max_words=self.max_features,
             numbers=self.numbers,
             stop_words=words if words is None or isinstance(words, str) else tuple(words),
@@ -86,7 +86,7 @@ class TextCounter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def __sklearn_tags__(self) -> Any:
-        """Say to scikit-learn that the input is text."""
+        """Declare text as the input."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
@@ -95,5 +95,5 @@ class TextCounter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _is_share(limit: float) -> bool:
-    """Tell whether a document frequency is a share rather than a number of documents."""
+    """Return whether a document frequency is a share and not a number of documents."""
     return isinstance(limit, float | np.floating)

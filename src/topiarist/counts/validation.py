@@ -1,4 +1,4 @@
-"""What counts must be: a finite, non-negative matrix of documents × words, as canonical CSR."""
+"""Validation of counts: finite, non-negative matrices of documents × words, as canonical CSR."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from scipy import sparse
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Array, Csr, Matrix
-from topiarist.counts.room import PIECE, entry_runs, let_go, pieces
+from topiarist.counts.scratch import ENTRIES_PER_RUN, iterate_arrays, release_pages, split_entries
 from topiarist.errors import InputError
 
-FEW = 1 << 21  # entries that are added up together
+ENTRIES_PER_SUM = 1 << 21  # entries that are added together
 EXACT_IN_FLOAT32 = 2**24
-SMALLEST = 1e-20  # a count: of what is much less nothing is left where shares of it are taken, and objectives fall
-LARGEST_TOTAL = 2.0**53  # of all counts together: beyond it double precision cannot count
+MIN_COUNT = 1e-20  # shares of smaller counts vanish, and objectives decrease
+MAX_TOTAL = 2.0**53  # sum of all counts that double precision represents exactly
 
 
 def check_counts(X: Matrix, *, name: str = "X", min_docs: int = 1, min_words: int = 1) -> Csr:
     """Return ``X`` as canonical CSR (rows sorted, no duplicates, no stored zeros) of float32 or float64.
 
-    Any array-like, data frame or sparse matrix is accepted. float32 and float64 keep their type, whole
-    numbers become float32 where that is exact. The input is never changed; it is shared where it already has
-    the wanted form. What is not a matrix of counts raises ``InputError`` (a ``ValueError``).
+    Any array-like, data frame or sparse matrix is accepted. float32 and float64 keep their type, and integers become
+    float32 if that is exact. The input never changes; it is shared if it already has the canonical form. Raises
+    ``InputError`` (a ``ValueError``) for other input.
     """
     from sklearn.utils import check_array
 
@@ -32,7 +32,7 @@ def check_counts(X: Matrix, *, name: str = "X", min_docs: int = 1, min_words: in
         checked = check_array(
             X,
             accept_sparse="csr",
-            dtype=_wanted_type(X),
+            dtype=_choose_dtype(X),
             ensure_all_finite=False,
             ensure_min_samples=min_docs,
             ensure_min_features=min_words,
@@ -41,17 +41,17 @@ def check_counts(X: Matrix, *, name: str = "X", min_docs: int = 1, min_words: in
     except ValueError as error:
         raise InputError(
             f"{name} cannot be used as counts: {error}",
-            hint="give a documents × words matrix of numbers with at least one document and one word",
+            hint="Give a documents × words matrix of numbers with at least one document and one word.",
         ) from error
     matrix = csr_array(checked)
     if matrix.data.dtype not in (np.float32, np.float64):
-        matrix = matrix.astype(_float_type(matrix.data))
+        matrix = matrix.astype(_choose_float_type(matrix.data))
     _check_values(matrix, name)
-    return _canonical(matrix, shared=_shares_memory(matrix, X))
+    return _make_canonical(matrix, shared=_shares_memory(matrix, X))
 
 
-def _wanted_type(X: Matrix) -> Any:
-    """Return what ``check_array`` should convert to: nothing for numbers that a sparse matrix can hold."""
+def _choose_dtype(X: Matrix) -> Any:
+    """Return the type for ``check_array``; None if a sparse matrix can hold the numbers."""
     dtype = getattr(X, "dtype", None)
     kind = getattr(dtype, "kind", "O")
     if kind == "f" and dtype not in (np.float32, np.float64):
@@ -59,7 +59,7 @@ def _wanted_type(X: Matrix) -> Any:
     return None if kind in "fiub" else "numeric"
 
 
-def _float_type(data: Array) -> type[np.floating[Any]]:
+def _choose_float_type(data: Array) -> type[np.floating[Any]]:
     """Return the smaller float type that holds whole-number data exactly."""
     if data.dtype.kind not in "iub":
         return np.float64
@@ -68,21 +68,21 @@ def _float_type(data: Array) -> type[np.floating[Any]]:
 
 
 def _check_values(matrix: Csr, name: str) -> None:
-    """Raise unless all stored values are finite, not negative, and nought or large enough to be divided by."""
+    """Raise InputError unless all stored values are finite, not negative, and zero or large enough to divide by."""
     data = matrix.data
     with np.errstate(all="ignore"):
-        told = [(part.sum(dtype=np.float64), part.min()) for (part,) in pieces(data)]
-        if sum(total for total, _ in told) <= LARGEST_TOTAL and all(least >= SMALLEST for _, least in told):
-            return  # one sum answers for all values: it is NaN or infinite as soon as one of them is
+        sums = [(part.sum(dtype=np.float64), part.min()) for (part,) in iterate_arrays(data)]
+        if sum(total for total, _ in sums) <= MAX_TOTAL and all(smallest >= MIN_COUNT for _, smallest in sums):
+            return  # the sum is NaN or infinite if a value is
     faults = (
         (np.isnan(data), f"Input {name} contains NaN", "replace missing values by 0"),
         (np.isinf(data), f"Input {name} contains infinity (inf)", "look for a division by zero before this"),
-        (data > LARGEST_TOTAL, f"Input {name} contains a number too large to be a count", "divide by a constant"),
+        (data > MAX_TOTAL, f"Input {name} contains a number too large to be a count", "divide by a constant"),
         (data < 0, f"Negative values in data passed to {name}", "raw counts or tf-idf, not centred features"),
         (
-            (data > 0) & (data < SMALLEST),
-            f"Input {name} contains a number too small to be a count, under {SMALLEST:g}",
-            "multiply by a constant, or put 0",
+            (data > 0) & (data < MIN_COUNT),
+            f"Input {name} contains a number too small to be a count, under {MIN_COUNT:g}",
+            "Multiply by a constant, or use 0.",
         ),
     )
     for wrong, message, hint in faults:
@@ -90,20 +90,20 @@ def _check_values(matrix: Csr, name: str) -> None:
             first = int(np.flatnonzero(wrong)[0])
             row = int(np.searchsorted(matrix.indptr, first, side="right")) - 1
             raise InputError(
-                f"{message}: counts must be finite, at least 0 and at most {LARGEST_TOTAL:g}, but {wrong.sum()} of "
+                f"{message}: counts must be finite, at least 0 and at most {MAX_TOTAL:g}, but {wrong.sum()} of "
                 f"{data.size} values are not, the first ({data[first]}) at row {row}, column {matrix.indices[first]}",
                 hint=hint,
             )
-    if data.sum(dtype=np.float64) <= LARGEST_TOTAL:  # noughts that are stored
+    if data.sum(dtype=np.float64) <= MAX_TOTAL:  # stored zeros
         return
     raise InputError(
-        f"the counts of {name} add up to more than {LARGEST_TOTAL:g}, beyond which they are not exact",
-        hint="divide them by a constant",
+        f"the counts of {name} add up to more than {MAX_TOTAL:g}, beyond which they are not exact",
+        hint="Divide them by a constant.",
     )
 
 
 def _shares_memory(matrix: Csr, X: object) -> bool:
-    """Tell whether changing ``matrix`` in place could change the caller's ``X``."""
+    """Return whether a change of ``matrix`` in place could change the caller's ``X``."""
     if not sparse.issparse(X):
         return False
     return not hasattr(X, "indptr") or any(
@@ -111,9 +111,9 @@ def _shares_memory(matrix: Csr, X: object) -> bool:
     )
 
 
-def _canonical(matrix: Csr, *, shared: bool) -> Csr:
+def _make_canonical(matrix: Csr, *, shared: bool) -> Csr:
     """Return the matrix with sorted rows, no duplicates, no stored zeros and 32-bit indices."""
-    if not _in_order(matrix) or any(part.min() == 0 for (part,) in pieces(matrix.data)):  # none is negative
+    if not _is_canonical(matrix) or any(part.min() == 0 for (part,) in iterate_arrays(matrix.data)):  # none is negative
         if shared:
             matrix = matrix.copy()
         matrix.sum_duplicates()
@@ -121,17 +121,17 @@ def _canonical(matrix: Csr, *, shared: bool) -> Csr:
     return compact_indices(matrix)
 
 
-def _in_order(matrix: Csr) -> bool:
-    """Whether the columns of every row rise; SciPy would look at a matrix in files as a whole."""
-    if len(matrix.indices) < PIECE:
+def _is_canonical(matrix: Csr) -> bool:
+    """Return whether the columns of each row increase, without reading a mapped matrix at once as SciPy does."""
+    if len(matrix.indices) < ENTRIES_PER_RUN:
         return bool(matrix.has_canonical_format)
     ends = matrix.indptr
-    for rows, own in entry_runs(ends):
-        columns = matrix.indices[own]
-        falls = np.flatnonzero(columns[1:] <= columns[:-1]) + 1 + own.start
+    for rows, entries in split_entries(ends):
+        columns = matrix.indices[entries]
+        falls = np.flatnonzero(columns[1:] <= columns[:-1]) + 1 + entries.start
         if not np.isin(falls, ends[rows.start : rows.stop + 1]).all():
             return False
-        let_go(matrix.indices)
+        release_pages(matrix.indices)
     matrix.has_canonical_format = True
     return True
 
@@ -149,37 +149,39 @@ def compact_indices(matrix: Csr) -> Csr:
     return smaller
 
 
-def token_counts(counts: Csr) -> np.ndarray[Any, np.dtype[np.float64]]:
+def count_tokens(counts: Csr) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return the number of tokens n(i) of each document."""
     totals, ends = np.zeros(counts.shape[0]), counts.indptr
-    for rows, own in entry_runs(ends):  # without a copy of all counts in double precision
-        starts = ends[rows] - own.start
+    for rows, entries in split_entries(ends):  # without a copy of all counts in double precision
+        starts = ends[rows] - entries.start
         filled = np.flatnonzero(np.diff(ends[rows.start : rows.stop + 1]))
         if len(filled):
-            totals[rows.start + filled] = np.add.reduceat(counts.data[own], starts[filled], dtype=np.float64)
-        let_go(counts.data)
+            totals[rows.start + filled] = np.add.reduceat(counts.data[entries], starts[filled], dtype=np.float64)
+        release_pages(counts.data)
     return totals
 
 
-def grand_total(counts: Csr) -> float:
-    """Return how many tokens there are."""
-    return math.fsum(float(part.sum(dtype=np.float64)) for (part,) in pieces(counts.data))
+def count_all_tokens(counts: Csr) -> float:
+    """Return the number of tokens of all documents."""
+    return math.fsum(float(part.sum(dtype=np.float64)) for (part,) in iterate_arrays(counts.data))
 
 
-def document_frequency(counts: Csr) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return in how many documents each word occurs (of counts without stored zeros)."""
-    found = np.zeros(counts.shape[1], np.int64)
-    for (columns,) in pieces(counts.indices):  # ``bincount`` makes numbers of eight bytes of all that it is given
-        found += np.bincount(columns, minlength=counts.shape[1])
-    return found
+def compute_document_frequency(counts: Csr) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the number of documents with each word, for counts without stored zeros."""
+    frequency = np.zeros(counts.shape[1], np.int64)
+    for (columns,) in iterate_arrays(counts.indices):  # ``bincount`` converts its input to eight bytes
+        frequency += np.bincount(columns, minlength=counts.shape[1])
+    return frequency
 
 
-def column_totals(counts: Csr) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the sum of each column: how often a word occurs in all documents, how many documents a class has.
+def sum_columns(counts: Csr) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the sum of each column in double precision.
 
-    In double precision: SciPy adds single precision in single, and of ten million documents a thousand too many.
+    SciPy adds single precision in single precision, with an error of a thousand in ten million documents.
     """
-    found = np.zeros(counts.shape[1])
-    for columns, times in pieces(counts.indices, counts.data, size=FEW):  # each is made twice as wide
-        found += np.bincount(columns, weights=times, minlength=counts.shape[1])
-    return found
+    totals = np.zeros(counts.shape[1])
+    for columns, times in iterate_arrays(
+        counts.indices, counts.data, size=ENTRIES_PER_SUM
+    ):  # ``bincount`` doubles their size
+        totals += np.bincount(columns, weights=times, minlength=counts.shape[1])
+    return totals

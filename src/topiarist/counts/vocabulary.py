@@ -1,4 +1,4 @@
-"""The words of a collection: one per column of the counts."""
+"""Vocabulary of a collection, with one word for each column of the counts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from topiarist.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """Words in sorted order, with how often they occur in the collection they were counted on.
+    """Sorted words with their frequencies in the collection.
 
-    ``words`` are what people see. Where stemming merged several words into one column, ``forms`` lists all of
-    them for that column, the most frequent first, and that one is the word shown. ``phrases`` are the pairs
-    ("machine learning") that the counter joined; most of them are words of this vocabulary, some were pruned.
+    ``words`` are displayed. If stemming merged several words into one column, ``forms`` lists them for each column,
+    the most frequent and displayed word first. ``phrases`` are the joined pairs of words ("machine learning"),
+    including pruned phrases.
     """
 
     words: tuple[str, ...]
@@ -46,15 +46,15 @@ class Vocabulary:
             raise InputError(f"expected forms for each of {len(words)} words, got {len(self.forms)}")
         if not all(map(lt, words, words[1:])):
             first, second = next(pair for pair in pairwise(words) if pair[0] >= pair[1])
-            what = f"{first!r} twice" if first == second else f"{first!r} before {second!r}"
+            fault = f"{first!r} twice" if first == second else f"{first!r} before {second!r}"
             raise InputError(
-                f"expected each word once and in sorted order, got {what}",
+                f"expected each word once and in sorted order, got {fault}",
                 hint="sort the words, and the columns of the counts with them",
             )
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Vocabulary:
-        """Return a vocabulary of sorted words whose frequencies are not known: all zero."""
+        """Return a vocabulary of sorted words with unknown frequencies, set to zero."""
         zeros = np.zeros(len(words), dtype=np.int64)
         return cls(tuple(words), zeros, zeros)
 
@@ -86,26 +86,26 @@ class Vocabulary:
 
     @cached_property
     def columns(self) -> Mapping[str, int]:
-        """Return the column of every word, and of every form of it."""
-        found = {form: column for column, forms in enumerate(self.forms) for form in forms}
-        found.update((word, column) for column, word in enumerate(self.words))
-        return MappingProxyType(found)
+        """Return the column of each word and each of its forms."""
+        column_of = {form: column for column, forms in enumerate(self.forms) for form in forms}
+        column_of.update((word, column) for column, word in enumerate(self.words))
+        return MappingProxyType(column_of)
 
     def column(self, word: str) -> int | None:
-        """Return the column of a word or of one of its forms; None when it is unknown."""
+        """Return the column of a word or of one of its forms; None for an unknown word."""
         return self.columns.get(word)
 
     def select(self, keep: Array) -> Vocabulary:
         """Return the vocabulary of the columns for which ``keep`` (a mask) is true."""
-        chosen = np.flatnonzero(keep).tolist()
+        columns = np.flatnonzero(keep).tolist()
         return Vocabulary(
-            words=tuple(self.words[column] for column in chosen),
+            words=tuple(self.words[column] for column in columns),
             document_frequency=self.document_frequency[keep],
             totals=self.totals[keep],
-            forms=tuple(self.forms[column] for column in chosen) if self.forms else (),
+            forms=tuple(self.forms[column] for column in columns) if self.forms else (),
             phrases=self.phrases,
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the look-up table behind; it is rebuilt where it is needed."""
+        """Return the state without the look-up table, which is rebuilt on demand."""
         return {name: value for name, value in self.__dict__.items() if name != "columns"}

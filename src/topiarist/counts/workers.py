@@ -1,10 +1,8 @@
-"""Chunks of texts, and whoever works on them: processes of this machine, or the workers of a cluster.
+"""Distribution of chunks of texts to local processes or workers of a cluster.
 
-Processes are the processes of joblib's *loky* backend: started afresh (nothing is forked, so that threads and
-locks of this process do no harm), without importing the caller's script (no main guard is needed), and
-stopped on Ctrl-C. Texts are read in this process and its calling thread only, a few chunks ahead of the
-workers. Small collections are not worth a process. A cluster is asked through ``Helpers``; it decides itself how many
-chunks are on their way, and a chunk that it loses it works on again.
+Processes use joblib's *loky* backend: they start afresh, do not import the script of the caller, and stop on Ctrl-C.
+Texts are read in the calling thread only, a few chunks ahead of the workers. Small collections use one process. A
+cluster limits its chunks in memory itself, and repeats lost chunks.
 """
 
 from __future__ import annotations
@@ -18,23 +16,23 @@ from topiarist.errors import InputError, UsageError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-CHUNK = 8_000_000  # characters of text in one chunk
-SERIAL_CHUNK = 40_000_000  # without workers there is no load to balance
-WORTH_WORKERS = 3  # fewer chunks are done sooner than workers have started
-SENT_CHUNK = 2_000_000  # characters that travel to another machine together
+CHARACTERS_PER_CHUNK = 8_000_000  # characters of text in one chunk
+CHARACTERS_PER_SERIAL_CHUNK = 40_000_000  # characters, without workers
+MIN_CHUNKS = 3  # chunks: fewer take less time than starting workers
+CHARACTERS_PER_SENT_CHUNK = 2_000_000  # characters of a chunk for another machine
 
 
-class Helpers(Protocol):
-    """Somebody else who works on things, wherever that is: see ``scale.dask.Cluster``."""
+class RemoteWorkers(Protocol):
+    """Workers of a cluster; see ``execution.dask.Cluster``."""
 
     def stream(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """``work(item)`` for all items in their order; of these only a few are held at a time."""
+        """Yield ``work(item)`` for all items in order; only a few are in memory at a time."""
 
 
-Jobs = int | Helpers | None  # so many processes of this machine (-1 or None: one per core), or somebody else
+Jobs = int | RemoteWorkers | None  # number of processes (-1 or None: one per core), or a cluster
 
 
-def text_chunks(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+def split_texts(texts: Iterable[str], size: int) -> Iterator[list[str]]:
     """Yield the texts in lists of about ``size`` characters."""
     chunk: list[str] = []
     filled = 0
@@ -59,32 +57,25 @@ def map_chunks(
     n_jobs: Jobs = 1,
     chunk: int | None = None,
 ) -> Iterator[Result]:
-    """Yield ``work(chunk)`` for all chunks in order, in ``n_jobs`` processes, or by whoever helps."""
+    """Yield ``work(chunk)`` for all chunks in order, in ``n_jobs`` processes or on a cluster."""
     if isinstance(texts, str):
         raise InputError("expected an iterable of texts, got a single text", hint="[text]")
     if not isinstance(n_jobs, int | None):
-        yield from n_jobs.stream(work, text_chunks(texts, chunk or SENT_CHUNK))
+        yield from n_jobs.stream(work, split_texts(texts, chunk or CHARACTERS_PER_SENT_CHUNK))
         return
-    workers = _worker_count(n_jobs)
+    workers = _count_workers(n_jobs)
     if workers == 1:
-        yield from map(work, text_chunks(texts, chunk or SERIAL_CHUNK))
+        yield from map(work, split_texts(texts, chunk or CHARACTERS_PER_SERIAL_CHUNK))
         return
-    chunks = text_chunks(texts, chunk or CHUNK)
-    first = list(islice(chunks, WORTH_WORKERS))
-    if len(first) < WORTH_WORKERS and chunk is None:
+    chunks = split_texts(texts, chunk or CHARACTERS_PER_CHUNK)
+    first = list(islice(chunks, MIN_CHUNKS))
+    if len(first) < MIN_CHUNKS and chunk is None:
         yield from map(work, first)
         return
-    yield from _in_processes(work, chain(first, chunks), workers)
+    yield from _map_in_processes(work, chain(first, chunks), workers)
 
 
-def map_items(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None = 1) -> Iterator[Result]:
-    """Yield ``work(item)`` for all items in order, in ``n_jobs`` processes: for items that are each worth one."""
-    every = list(items)
-    workers = min(_worker_count(n_jobs), len(every))
-    yield from map(work, every) if workers < 2 else _in_processes(work, iter(every), workers)
-
-
-def _worker_count(n_jobs: int | None) -> int:
+def _count_workers(n_jobs: int | None) -> int:
     """Return the number of processes ``n_jobs`` stands for."""
     from joblib import cpu_count  # type: ignore[import-untyped,unused-ignore]
 
@@ -96,7 +87,7 @@ def _worker_count(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
-def _in_processes(work: Callable[[Item], Result], chunks: Iterator[Item], workers: int) -> Iterator[Result]:
+def _map_in_processes(work: Callable[[Item], Result], chunks: Iterator[Item], workers: int) -> Iterator[Result]:
     """Yield results in order; while the workers have one batch of chunks, the next is read here."""
     from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
 

@@ -33,13 +33,13 @@ def some(*texts):
 
 def test_every_text_is_asked_for_once(tmp_path, monkeypatch):
     source = program(tmp_path, monkeypatch, LENGTHS)
-    found = source.of(0, some("abc", "abc", "a"))
+    found = source.load(0, some("abc", "abc", "a"))
     np.testing.assert_allclose(found[0], np.array([3, 1]) / np.sqrt(10), rtol=1e-6)
     np.testing.assert_array_equal(found[0], found[1])
-    source.of(3, some("a", "abc"))
+    source.load(3, some("a", "abc"))
     assert (tmp_path / "asked").read_text() == "."
     source.check(5)
-    assert sys.executable in source.said()
+    assert sys.executable in source.describe()
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_every_text_is_asked_for_once(tmp_path, monkeypatch):
 )
 def test_what_is_no_answer_is_said(tmp_path, monkeypatch, code, error, said):
     with pytest.raises(error, match=said):
-        program(tmp_path, monkeypatch, code).of(0, some("a"))
+        program(tmp_path, monkeypatch, code).load(0, some("a"))
 
 
 @pytest.mark.parametrize("line", ["", "'open", "no-such-program-anywhere"])

@@ -1,25 +1,27 @@
-"""Texts to the word pieces that the encoder reads: those of BERT (uncased), by the package ``blingfire``."""
+"""Word pieces of BERT (uncased), split by the package ``blingfire``, as the encoder reads them."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any
 
-FIRST, LAST, UNKNOWN = 101, 102, 100  # the numbers of the marks at the ends of a text, and of what is not known
-LONGEST_TEXT = 40  # characters of a text for each piece that is wanted: further ones are not looked at
+FIRST, LAST, UNKNOWN = 101, 102, 100  # numbers of the marks at both ends, and of an unknown piece
+CHARACTERS_PER_PIECE = 40  # characters that are split for each wanted piece
 
 
-def pieces(text: str, most: int) -> list[int]:
-    """The numbers of the pieces of a text, from the first mark to the last; at most so many."""
+def split_word_pieces(text: str, max_pieces: int) -> list[int]:
+    """Return the numbers of at most ``max_pieces`` word pieces of a text, including the marks at both ends."""
     import blingfire
 
-    found = blingfire.text_to_ids(_table(), text[: LONGEST_TEXT * most], most - 2, UNKNOWN, no_padding=True)
-    return [FIRST, *found.tolist(), LAST]
+    numbers = blingfire.text_to_ids(
+        _load_table(), text[: CHARACTERS_PER_PIECE * max_pieces], max_pieces - 2, UNKNOWN, no_padding=True
+    )
+    return [FIRST, *numbers.tolist(), LAST]
 
 
 @cache
-def _table() -> Any:
-    """The pieces as the package keeps them; read once."""
+def _load_table() -> Any:
+    """Load the table of word pieces once."""
     from importlib.resources import files
 
     import blingfire

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from topiarist.counts.embeddings.given import given_vectors, read_vectors
+from topiarist.counts.embeddings.vector_sources import read_vectors, to_vector_source
 from topiarist.errors import InputError
 from topiarist.text.documents import Document
 
@@ -38,17 +38,17 @@ def test_each_kind_of_file_gives_the_same_directions(tmp_path, kind):
     path = tmp_path / f"vectors.{kind}"
     write(path, kind)
     source = read_vectors(path)
-    found = np.concatenate([source.of(0, DOCUMENTS[:2]), source.of(2, DOCUMENTS[2:])])
+    found = np.concatenate([source.load(0, DOCUMENTS[:2]), source.load(2, DOCUMENTS[2:])])
     source.check(3)
     np.testing.assert_allclose(found, UNIT, rtol=1e-6)
-    assert str(path) in source.said()
+    assert str(path) in source.describe()
 
 
 def test_a_document_without_a_vector_has_zeros():
-    source = given_vectors({"1": [1.0, 0.0], "other": [0.0, 1.0]})
-    np.testing.assert_array_equal(source.of(0, DOCUMENTS), [[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
+    source = to_vector_source({"1": [1.0, 0.0], "other": [0.0, 1.0]})
+    np.testing.assert_array_equal(source.load(0, DOCUMENTS), [[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
     source.check(3)
-    assert source.said() == "from vectors, which has 1 more"
+    assert source.describe() == "from vectors, which has 1 more"
 
 
 @pytest.mark.parametrize(
@@ -77,13 +77,13 @@ def test_pickled_arrays_are_never_opened(tmp_path):
 
 
 def test_numbers_must_agree():
-    source = given_vectors(ROWS)
+    source = to_vector_source(ROWS)
     with pytest.raises(InputError, match="3 vectors, and there are 2 documents"):
         source.check(2)
     with pytest.raises(InputError, match="more than 3 documents"):
-        source.of(2, DOCUMENTS[:2])
-    nobody = given_vectors({"x": [1.0, 2.0]})
-    nobody.of(0, DOCUMENTS)
+        source.load(2, DOCUMENTS[:2])
+    nobody = to_vector_source({"x": [1.0, 2.0]})
+    nobody.load(0, DOCUMENTS)
     with pytest.raises(InputError, match="no document has one of the 1 ids"):
         nobody.check(3)
     with pytest.raises(InputError, match="there is no file"):

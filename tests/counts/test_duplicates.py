@@ -7,10 +7,10 @@ import random
 import numpy as np
 import pytest
 
-from topiarist.counts import copies as module
+from topiarist.counts import duplicates as module
 from topiarist.counts.chunks import tokenise
-from topiarist.counts.copies import Copies, find_copies, signatures, signatures_of
 from topiarist.counts.corpus import Corpus
+from topiarist.counts.duplicates import Duplicates, compute_signatures, compute_text_signatures, find_duplicates
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.text.documents import Document
 from topiarist.text.tokens import Tokenizer
@@ -32,34 +32,34 @@ def changed(text: str, share: float, seed: int) -> str:
     return " ".join(words)
 
 
-def found(every: list[str], first: int = 0) -> Copies:
-    return find_copies(signatures_of(every), lambda rows: [every[row] for row in rows], first)
+def found(every: list[str], first: int = 0) -> Duplicates:
+    return find_duplicates(compute_text_signatures(every), lambda rows: [every[row] for row in rows], first)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.05, 0.1, 0.15])
-def test_copies_are_found(share: float) -> None:
+def test_find_duplicates_finds_changed_copies(share: float) -> None:
     every = texts(60)
     every += [changed(every[row], share, row) for row in range(60)]
     copies = found(every)
-    right = copies.first_of(120)[60:] == np.arange(60)
+    right = copies.find_originals(120)[60:] == np.arange(60)
     assert right.mean() >= 0.95
     assert (copies.originals == copies.rows - 60).all()
     assert ((copies.shared == 1.0) == (share == 0.0)).all()
 
 
-def test_texts_that_are_no_copies_are_not_found() -> None:
+def test_find_duplicates_ignores_other_texts() -> None:
     every = texts(200)
     replies = [f"{text} {' '.join(random.Random(7).choices(WORDS, k=60))}" for text in every[:50]]
     assert len(found([*every, *replies])) == 0
 
 
-def test_many_copies_of_one_text_are_one_kind() -> None:
+def test_many_copies_form_one_group() -> None:
     one, *others = texts(20)
     every = [one, *others[:5], *[one] * 30, *others[5:]]
     copies = found(every)
     assert copies.groups == {0: list(range(6, 36))}
     assert copies.n_originals == 1
-    assert copies.is_first(len(every)).sum() == 20
+    assert copies.find_first_documents(len(every)).sum() == 20
 
 
 def test_short_texts_are_copies_only_if_they_are_the_same() -> None:
@@ -75,10 +75,10 @@ def test_only_new_copies_are_told_of_new_texts() -> None:
 
 def test_minima_do_not_depend_on_chunks_and_counting_makes_the_same_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     every = [*texts(30), "", "one"]
-    whole = signatures_of(every)
+    whole = compute_text_signatures(every)
     monkeypatch.setattr(module, "CHARACTERS", 500)
-    np.testing.assert_array_equal(signatures_of(every), whole)
-    np.testing.assert_array_equal(signatures(tokenise(every, Tokenizer())), whole)
+    np.testing.assert_array_equal(compute_text_signatures(every), whole)
+    np.testing.assert_array_equal(compute_signatures(tokenise(every, Tokenizer())), whole)
     for phrases in (None, PhraseSettings()):
         minima: list[np.ndarray] = []
         settings = CountSettings(min_documents=1, phrases=phrases)
@@ -92,7 +92,7 @@ def test_minima_agree_as_often_as_the_sets_do() -> None:
     estimates, truth = [], []
     for seed in range(40):
         other = changed(one, 0.2, seed)
-        minima = signatures_of([one, other])
+        minima = compute_text_signatures([one, other])
         pairs = [set(zip([*t.split(), ""], [*t.split()[1:], "", ""], strict=False)) for t in (one, other)]
         estimates.append((minima[0] == minima[1]).mean())
         truth.append(len(pairs[0] & pairs[1]) / len(pairs[0] | pairs[1]))

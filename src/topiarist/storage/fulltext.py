@@ -1,0 +1,345 @@
+"""Full-text search of documents with FTS5, best match first, and filters of a query as SQL.
+
+The index covers titles (which count four times) and texts, without case and accents.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from topiarist.storage.column_table import ColumnTable, create_span_test
+from topiarist.storage.column_table import create_condition as column_condition
+from topiarist.storage.database import Database, Row
+from topiarist.storage.document_table import has_separate_letters
+from topiarist.text.dates import get_next_date
+from topiarist.text.fields import DATE
+from topiarist.text.highlights import Pieces, build_snippet, find_spans
+from topiarist.text.query import NO_VALUE, SIDES, Filter, Query, Term, fold_word, parse
+from topiarist.text.tokens import has_unspaced
+
+MAX_COUNTED = 10_000  # matches to count; beyond that, "at least" will do
+SNIPPET = 24  # words
+MAX_VALUES = 10_000  # values that are compared with a mistyped one
+_VALUES = {
+    "tag": "SELECT DISTINCT tag FROM tags LIMIT ?",
+    "label": "SELECT DISTINCT label FROM labels LIMIT ?",
+    "type": "SELECT DISTINCT source FROM documents LIMIT ?",
+}
+
+N_PROBES = 50  # documents that are searched by one of their words
+_PROBE = re.compile(r"(?<![^\s])[A-Za-z]{3,40}(?=\s)")  # words that every tokeniser splits equally
+
+RowFilter = Collection[int] | Callable[[int], bool]
+
+
+@dataclass(frozen=True)
+class WordMatch:
+    """Row of a matching document, its score (0 for a query without words) and a snippet."""
+
+    row: int
+    score: float
+    snippet: Pieces
+
+
+@dataclass(frozen=True)
+class MatchPage:
+    """Page of matching documents with the number of all of them."""
+
+    hits: tuple[WordMatch, ...]
+    total: int
+    exact: bool  # otherwise the total is a lower bound
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Rows and scores of all documents that match, the best first."""
+
+    rows: Any
+    scores: Any
+
+    def filter_rows(self, allowed: Any) -> Ranked:
+        """Return the rows and scores in a mask of documents."""
+        there = allowed[self.rows]
+        return Ranked(self.rows[there], self.scores[there])
+
+
+class Index:
+    """Full-text index of the database of a collection."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    @cached_property
+    def _has_separate_letters(self) -> bool:
+        """Whether the index has single letters of scripts without spaces, and so differs from the texts."""
+        return has_separate_letters(self.database)
+
+    def search(
+        self,
+        query: Query | str,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        allowed_rows: RowFilter | None = None,
+        max_counted: int = MAX_COUNTED,
+    ) -> MatchPage:
+        """Return a page of matching documents.
+
+        ``allowed_rows`` are rows, or a function that returns whether a row is allowed. The caller passes filters on
+        topics this way.
+        """
+        query = parse(query, ColumnTable(self.database).fields()) if isinstance(query, str) else query
+        if not query or not limit > 0:
+            return MatchPage((), 0, True)
+        source, parameters = _build_source(query.with_letters_apart, allowed_rows is not None)
+        score = "rank" if query.fts_expression else "0.0"
+        order = f"{score}, row LIMIT ? OFFSET ?"
+        with self.database.snapshot(), self._allowed(allowed_rows):
+            page = self._all(f"SELECT row, {score} {source} ORDER BY {order}", [*parameters, limit, offset])
+            n_listed = offset + len(page)
+            last = len(page) < limit and (page or not offset)
+            total = n_listed if last else self._count(source, parameters, max_counted + 1)
+            hits = self._hits(query, ((row, -rank) for row, rank in page))
+        if total is None:
+            return MatchPage(hits, n_listed, False)
+        return MatchPage(hits, *_cap_total(total, n_listed, max_counted))
+
+    def rank(self, query: Query) -> Ranked:
+        """Return rows and scores of all documents that match, the best first."""
+        ranked_rows: list[Row] = []
+        if query:
+            source, parameters = _build_source(query.with_letters_apart, False)
+            ranked_rows = self._all(f"SELECT row, {'rank' if query.fts_expression else '0.0'} {source}", parameters)
+        rows = np.array([row for row, _ in ranked_rows], np.int64)
+        ranks = np.array([rank for _, rank in ranked_rows], np.float64)
+        order = np.lexsort((rows, ranks))
+        return Ranked(rows[order], -ranks[order])
+
+    def page(self, query: Query, ranked: Ranked, limit: int = 10, offset: int = 0) -> MatchPage:
+        """Return a page of a ranking, in the form of ``search``."""
+        if not query or not limit > 0:
+            return MatchPage((), 0, True)
+        page_slice = slice(offset, offset + limit)
+        with self.database.snapshot():
+            hits = self._hits(
+                query, zip(ranked.rows[page_slice].tolist(), ranked.scores[page_slice].tolist(), strict=True)
+            )
+        return MatchPage(hits, *_cap_total(len(ranked.rows), offset + len(hits), MAX_COUNTED))
+
+    def rows(self, query: Query | str, *, allowed_rows: RowFilter | None = None) -> list[int]:
+        """Return the rising rows of all documents that match."""
+        query = parse(query, ColumnTable(self.database).fields()) if isinstance(query, str) else query
+        if not query:
+            return []
+        source, parameters = _build_source(query.with_letters_apart, allowed_rows is not None)
+        with self._allowed(allowed_rows):
+            return [row for (row,) in self._all(f"SELECT row {source} ORDER BY row", parameters)]
+
+    def mask_matches(self, query: Query, number: int) -> Any:
+        """Return the mask of matching documents among the first ``number``."""
+        separated = query.with_letters_apart
+        if separated.fts_expression or separated.filters or not separated.fts_exclusions:
+            is_match, rows = True, self.rows(query)
+        else:  # few documents have an excluded term; all others match
+            sql = "SELECT rowid FROM search WHERE search MATCH ?"
+            is_match, rows = False, [row for (row,) in self._all(sql, [separated.fts_exclusions])]
+        mask = np.full(number, not is_match)
+        mask[[row for row in rows if row < number]] = is_match
+        return mask
+
+    def check(self) -> None:
+        """Raise ``sqlite3.DatabaseError`` unless the index agrees with the texts; FTS5 requires a writer for this."""
+        with self.database.transaction():
+            # separate letters differ from the texts: then only the index itself is checked
+            of_texts = int(not self._has_separate_letters)
+            self.database.run("INSERT INTO search (search, rank) VALUES ('integrity-check', ?)", (of_texts,))
+
+    def find_defects(self) -> Iterator[str]:
+        """Yield defects that a reader can find: missing documents, and documents that a word does not find."""
+        count = self.database.all("SELECT (SELECT count(*) FROM search_docsize), (SELECT count(*) FROM documents)")
+        if count and count[0][0] != count[0][1]:
+            yield f"the full-text index has {count[0][0]:,} documents, the collection {count[0][1]:,}"
+            return
+        step = max(1, count[0][1] // N_PROBES) if count else 1
+        sample_sql = "SELECT row, substr(text, 1, 1000) FROM texts WHERE row % ? = 0 LIMIT ?"
+        for row, text in self.database.all(sample_sql, (step, N_PROBES)):
+            word = max(_PROBE.findall(text), key=len, default="")
+            sql = "SELECT 1 FROM search WHERE search MATCH ? AND rowid = ?"
+            if word and not self.database.all(sql, (f'"{word}"', row)):
+                yield f"the full-text index does not find document {row} by its word “{word}”"
+                return
+
+    def find_missing(self, query: Query) -> list[str]:
+        """Return the words and phrases of a query that no document contains."""
+        pairs = zip(query.terms, query.with_letters_apart.terms, strict=True)
+        sql = "SELECT 1 FROM search WHERE search MATCH ? LIMIT 1"
+        return [term.words for term, separated in pairs if not term.exclude and not self._all(sql, [separated.match])]
+
+    def values(self, kind: str, column: str = "") -> list[str]:
+        """Return the values of a filter that documents have; none for topics and dates."""
+        if column:
+            return ColumnTable(self.database).values(column)
+        if kind not in _VALUES:
+            return []
+        values = [str(value) for (value,) in self.database.all(_VALUES[kind], (MAX_VALUES,))]
+        if kind != "type":
+            return values
+        names = (value.lower().removesuffix(".gz").rpartition("/")[2] for value in values)
+        return [name.rpartition(".")[2] for name in names if "." in name]
+
+    def _hits(self, query: Query, page: Iterable[tuple[int, float]]) -> tuple[WordMatch, ...]:
+        return tuple(self._hit(query, row, score) for row, score in page)
+
+    def _hit(self, query: Query, row: int, score: float) -> WordMatch:
+        if self._has_separate_letters:
+            return self._hit_by_spots(query, row, score)
+        start, end = f"<{secrets.token_hex(8)}>", f"<{secrets.token_hex(8)}>"  # in no text, by all odds
+        if query.fts_expression:
+            sql = (
+                f"SELECT snippet(search, 1, ?, ?, '…', {SNIPPET}) "  # noqa: S608
+                "FROM search WHERE search MATCH ? AND rowid = ?"
+            )
+            excerpts = self._all(sql, [start, end, query.fts_expression, row])
+        else:
+            excerpts = self.database.all("SELECT substr(text, 1, 200) FROM pages WHERE row = ?", (row,))
+        return WordMatch(row, score, _split_marked(excerpts[0][0], start, end))
+
+    def _hit_by_spots(self, query: Query, row: int, score: float) -> WordMatch:
+        """Return a hit with the words marked in the text, which differs from the indexed letters."""
+        ((text,),) = self.database.all("SELECT text FROM pages WHERE row = ?", (row,))
+        return WordMatch(row, score, build_snippet(text, find_spans(text, query)))
+
+    def _count(self, source: str, parameters: list[Any], limit: int) -> int | None:
+        """Return the number of matches; None after a timeout."""
+        sql = f"SELECT count(*) FROM (SELECT 1 {source} LIMIT ?)"  # noqa: S608
+        try:
+            ((count,),) = self._all(sql, [*parameters, limit]) or [(0,)]
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+                raise
+            return None
+        return int(count)
+
+    def _all(self, sql: str, parameters: list[Any]) -> list[Row]:
+        """Return rows; none if FTS5 rejects the query."""
+        try:
+            return self.database.all(sql, parameters)
+        except sqlite3.OperationalError as error:
+            if str(error).startswith(("fts5:", "unterminated string", "unknown special query")):
+                return []
+            raise
+
+    @contextmanager
+    def _allowed(self, allowed_rows: RowFilter | None) -> Iterator[None]:
+        """Provide the SQL function that returns whether a row is allowed."""
+        if allowed_rows is None:
+            yield
+            return
+        is_allowed = allowed_rows if callable(allowed_rows) else frozenset(map(int, allowed_rows)).__contains__
+        faults: list[Exception] = []
+
+        def check_row(row: int) -> bool:
+            try:
+                return bool(is_allowed(row))
+            except Exception as error:
+                faults.append(error)
+                raise
+
+        connection = self.database.connection
+        connection.create_function("allowed", 1, check_row)
+        try:
+            yield
+        except sqlite3.OperationalError:
+            if faults:
+                raise faults[0] from None  # SQLite reports only that the function failed
+            raise
+        finally:
+            connection.create_function("allowed", 1, None)
+
+
+def _cap_total(total: int, n_listed: int, max_counted: int) -> tuple[int, bool]:
+    """Return the number of matches to report, and whether it is exact."""
+    return (total, True) if total <= max_counted else (max(max_counted, n_listed), False)
+
+
+def _build_source(query: Query, restricted: bool) -> tuple[str, list[Any]]:
+    """Return FROM and WHERE of a query, with parameters."""
+    parameters: list[Any] = []
+    conditions: list[str] = []
+    if query.fts_expression:
+        table = "(SELECT rowid AS row, rank FROM search WHERE search MATCH ?)"
+        parameters.append(query.fts_expression)
+    else:
+        table = "documents"
+        if query.fts_exclusions:
+            conditions.append("row NOT IN (SELECT rowid FROM search WHERE search MATCH ?)")
+            parameters.append(query.fts_exclusions)
+    for item in query.filters:
+        condition, values = _build_condition(item, "+found.row" if query.fts_expression else "found.row")
+        conditions.append(f"NOT {condition}" if item.exclude else condition)
+        parameters += values
+    if restricted:
+        conditions.append("allowed(row)")
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    return f"FROM {table} AS found{where}", parameters
+
+
+def _build_condition(item: Filter, row: str) -> tuple[str, list[Any]]:
+    """Return a filter as SQL. A plus before the row keeps SQLite from asking the index for single rows."""
+    fact = "EXISTS (SELECT 1 FROM documents AS d WHERE d.row = found.row AND {})"
+    if item.column:
+        return column_condition(item, row)
+    if item.kind == "tag":
+        return f"{row} IN (SELECT row FROM tags WHERE tag = ? COLLATE NOCASE)", [item.value]  # noqa: S608
+    if item.kind == "label":
+        return f"{row} IN (SELECT row FROM labels WHERE label = ? COLLATE NOCASE)", [item.value]  # noqa: S608
+    if item.kind == "type":
+        suffix = item.value.lstrip(".").lower()
+        return fact.format("(lower(d.source) LIKE ? ESCAPE '\\' OR lower(d.source) LIKE ? ESCAPE '\\')"), [
+            f"%.{_escape_like(suffix)}",
+            f"%.{_escape_like(suffix)}.gz",
+        ]
+    if item.kind == "date" and item.value.casefold() == NO_VALUE:
+        return fact.format("d.date = ''"), []
+    if item.kind == "date":
+        test, values = create_span_test("d.date", item.value, DATE)
+        return fact.format(test), values
+    if item.kind in SIDES:
+        test, values = _build_side_test(item.kind, item.value)
+        return fact.format(test), values
+    return "1", []  # topics and examples are applied by the caller
+
+
+def _build_side_test(kind: str, date: str) -> tuple[str, list[Any]]:
+    """Return the test of a date on one side of a year, month or day, as SQL."""
+    limit = get_next_date(date) if kind in ("after", "until") else date
+    return "d.date <> '' AND d.date < ?" if kind in ("before", "until") else "d.date >= ?", [limit]
+
+
+def _escape_like(text: str) -> str:
+    """Return a text in which LIKE finds no pattern."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _split_marked(marked: str, start: str, end: str) -> Pieces:
+    pieces = []
+    for part in marked.split(start):
+        inside, delimiter, outside = part.partition(end)
+        pieces += [(inside, True), (outside, False)] if delimiter else [(part, False)]
+    return tuple((text, match) for text, match in pieces if text)
+
+
+def count_documents_with(database: Database, word: str) -> int:
+    """Return the document frequency of a word, without case and accents."""
+    if has_unspaced(word):
+        return len(Index(database).rows(Query((Term(word, phrase=True),))))
+    return database.number("SELECT doc FROM vocabulary WHERE term = ?", (fold_word(word),)) or 0

@@ -1,4 +1,4 @@
-"""Dask: the bits of one process, whoever computes them."""
+"""Tests of the Dask executor: equal bits for any number of workers."""
 
 import os
 import subprocess
@@ -14,17 +14,16 @@ pytest.importorskip("distributed")
 from distributed import Client, LocalCluster
 from sklearn.base import clone
 
-from tests.scale.clusters import COUNTS, QUIET, assert_same_bits, contents, run, write_parquet
+from tests.execution.clusters import COUNTS, QUIET, assert_same_bits, run
 from topiarist import CAM, HPLSA, PLSA
-from topiarist.counts import CountSettings
 from topiarist.errors import InputError, UsageError
-from topiarist.estimators.tree import stored_ground
+from topiarist.estimators.tree import growth_data
+from topiarist.execution import BlockStore, DaskExecutor, InProcess, dask
+from topiarist.execution.dask import MAX_FINAL_SUMS, MIN_FILE_BYTES, _assign_workers, pack, unpack
+from topiarist.execution.threads import Threads
 from topiarist.kernels import load
 from topiarist.models import em, plsa
 from topiarist.models.engine.host import Engine
-from topiarist.scale import BlockStore, DaskExecutor, InProcess, dask
-from topiarist.scale.dask import LARGE, LAST, _places, pack, unpack
-from topiarist.scale.threads import Threads
 
 TREE = {"random_state": 0, "max_iter": 1}
 
@@ -35,20 +34,20 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def few(tmp_path_factory):
-    return BlockStore.write(tmp_path_factory.mktemp("dask") / "few", COUNTS[:90], block_size=16)  # 6 blocks
+def small_store(tmp_path_factory):
+    return BlockStore.write(tmp_path_factory.mktemp("dask") / "small", COUNTS[:90], block_size=16)  # 6 blocks
 
 
-GROWN = {
+LEARNED_NAMES = {
     CAM: ("word_given_node_", "node_given_cluster_", "cluster_prior_", "cluster_given_doc_", "history_"),
     HPLSA: ("word_given_topic_", "topic_given_class_", "class_prior_", "class_given_doc_", "history_"),
 }
 
 
 @pytest.fixture(scope="module")
-def trees(few):
-    with patch.object(stored_ground, "MOST_DRAWN", 50):
-        return {kind: kind(2, **TREE).fit(few) for kind in GROWN}
+def trees(small_store):
+    with patch.object(growth_data, "MAX_DRAWN", 50):
+        return {kind: kind(2, **TREE).fit(small_store) for kind in LEARNED_NAMES}
 
 
 @pytest.fixture(scope="module")
@@ -61,45 +60,45 @@ def client():
 
 
 @pytest.mark.parametrize("tasks_per_thread", [1, 2, 100])
-def test_a_cluster_gives_the_bits_of_one_process(store, client, tasks_per_thread):
+def test_cluster_gives_bits_of_one_process(store, client, tasks_per_thread):
     executor = DaskExecutor(client, tasks_per_thread=tasks_per_thread)
     assert_same_bits(run(store, InProcess()), run(store, executor))
     assert not list(store.folder.glob("scratch-*"))
 
 
-def test_a_single_block(tmp_path, client):
+def test_cluster_computes_single_block(tmp_path, client):
     store = BlockStore.write(tmp_path / "s", COUNTS)
     assert_same_bits(run(store, InProcess(), max_iter=2), run(store, DaskExecutor(client), max_iter=2))
 
 
-def test_an_estimator_on_a_cluster(store, client):
+def test_estimator_on_cluster_equals_one_process(store, client):
     settings = {"n_components": 4, "random_state": 0, "max_iter": 20, "word_smoothing": 0.01}
-    here, there = PLSA(**settings).fit(store), PLSA(**settings, executor=DaskExecutor(client)).fit(store)
-    np.testing.assert_array_equal(here.components_, there.components_)
-    np.testing.assert_array_equal(here.component_given_doc_, there.component_given_doc_)
-    np.testing.assert_array_equal(here.component_prior_, there.component_prior_)
-    np.testing.assert_array_equal(there.transform(store), here.transform(COUNTS))
+    local, remote = PLSA(**settings).fit(store), PLSA(**settings, executor=DaskExecutor(client)).fit(store)
+    np.testing.assert_array_equal(local.components_, remote.components_)
+    np.testing.assert_array_equal(local.component_given_doc_, remote.component_given_doc_)
+    np.testing.assert_array_equal(local.component_prior_, remote.component_prior_)
+    np.testing.assert_array_equal(remote.transform(store), local.transform(COUNTS))
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 3])
-def test_a_tree_grows_the_same_on_any_number_of_workers(few, trees, n_workers, monkeypatch):
-    monkeypatch.setattr(stored_ground, "MOST_DRAWN", 50)  # of 90: the others are in files alone
+def test_tree_growth_independent_of_number_of_workers(small_store, trees, n_workers, monkeypatch):
+    monkeypatch.setattr(growth_data, "MAX_DRAWN", 50)  # of 90: the others are in files alone
     with LocalCluster(processes=False, n_workers=n_workers, **QUIET) as cluster, Client(cluster) as client:
-        for kind, learned in GROWN.items():
-            there = kind(2, **TREE, executor=DaskExecutor(client)).fit(few)
-            assert there.tree_ == trees[kind].tree_
-            for name in learned:
-                np.testing.assert_array_equal(getattr(there, name), getattr(trees[kind], name))
-    del there
-    assert not list(few.folder.glob("scratch-*"))
+        for kind, names in LEARNED_NAMES.items():
+            remote = kind(2, **TREE, executor=DaskExecutor(client)).fit(small_store)
+            assert remote.tree_ == trees[kind].tree_
+            for name in names:
+                np.testing.assert_array_equal(getattr(remote, name), getattr(trees[kind], name))
+    del remote
+    assert not list(small_store.folder.glob("scratch-*"))
 
 
-def test_an_executor_is_not_copied_with_its_estimator(client):
+def test_clone_keeps_executor(client):
     model = PLSA(2, executor=DaskExecutor(client))
     assert clone(model).executor is model.executor
 
 
-def test_counts_in_memory_become_blocks_for_the_cluster(tmp_path, client):
+def test_cluster_fit_writes_counts_to_blocks(tmp_path, client):
     executor = DaskExecutor(client, scratch=tmp_path)
     model = PLSA(4, random_state=0, max_iter=5, executor=executor).fit(COUNTS)
     assert model.component_given_doc_.shape == (300, 4)
@@ -108,44 +107,44 @@ def test_counts_in_memory_become_blocks_for_the_cluster(tmp_path, client):
     assert not list(tmp_path.iterdir())
 
 
-def test_what_goes_wrong_on_a_worker_is_said_here(tmp_path, client):
+def test_worker_error_reaches_driver(tmp_path, client):
     store = BlockStore.write(tmp_path / "s", COUNTS, block_size=100)
     (store.folder / "block-000001" / "data.npy").write_bytes(b"nothing")
     words = plsa.Params.of(np.full((4, 60), 1 / 60))
-    start = em.State(words, plsa.even_local(store.blocks(), 4, np.dtype(np.float64)))
+    start = em.State(words, plsa.create_uniform_rows(store.blocks(), 4, np.dtype(np.float64)))
     model = plsa.Plsa(Engine(load(), Threads(1)))
     with pytest.raises(InputError, match=r"data\.npy is not an array"):
         em.step(model, store.blocks("float64"), start, 1.0, DaskExecutor(client, retries=0))
 
 
-def test_blocks_in_memory_are_refused(client):
-    with pytest.raises(UsageError, match="a cluster computes blocks that are files"):
+def test_cluster_rejects_blocks_in_memory(client):
+    with pytest.raises(UsageError, match="expected blocks in files"):
         DaskExecutor(client).total(lambda block, rows: (1, rows), [np.eye(2)], [np.eye(2)])
     with pytest.raises(UsageError, match=r"client must be a distributed\.Client"):
         DaskExecutor("tcp://127.0.0.1:8786")
 
 
-def test_tasks_go_to_workers_in_shares_that_follow_their_threads():
-    """Few come home in their order, one from each worker after the other; of many neighbours stay together."""
-    assert _places({"a": 1, "b": 1}, 4) == ["a", "b", "a", "b"]
-    assert _places({"a": 3, "b": 1}, 4) == ["a", "b", "a", "a"]
-    assert _places({"a": 1, "b": 1, "c": 1}, 2) == ["a", "b"]
-    assert _places({"a": 1, "b": 1}, 2 * LAST) == ["a"] * LAST + ["b"] * LAST
-    assert _places({"a": 3, "b": 1}, 2 * LAST).count("a") == 3 * LAST // 2
+def test_assign_workers_follows_thread_counts():
+    assert _assign_workers({"a": 1, "b": 1}, 4) == ["a", "b", "a", "b"]
+    assert _assign_workers({"a": 3, "b": 1}, 4) == ["a", "b", "a", "a"]
+    assert _assign_workers({"a": 1, "b": 1, "c": 1}, 2) == ["a", "b"]
+    assert _assign_workers({"a": 1, "b": 1}, 2 * MAX_FINAL_SUMS) == ["a"] * MAX_FINAL_SUMS + ["b"] * MAX_FINAL_SUMS
+    assert _assign_workers({"a": 3, "b": 1}, 2 * MAX_FINAL_SUMS).count("a") == 3 * MAX_FINAL_SUMS // 2
 
 
-@pytest.mark.parametrize(("said", "calls"), [("65536", 2), ("1000", 0), (None, 0)])
-def test_workers_keep_memory_unless_somebody_has_said_how_much(monkeypatch, said, calls):
-    told = []
-    monkeypatch.setattr(dask.ctypes, "CDLL", lambda name: SimpleNamespace(mallopt=lambda *given: told.append(given)))
+@pytest.mark.parametrize(("setting", "calls"), [("65536", 2), ("1000", 0), (None, 0)])
+def test_keep_memory_respects_user_setting(monkeypatch, setting, calls):
+    options = []
+    library = SimpleNamespace(mallopt=lambda *arguments: options.append(arguments))
+    monkeypatch.setattr(dask.ctypes, "CDLL", lambda name: library)
     monkeypatch.delenv(dask.TRIM, raising=False)
-    if said is not None:
-        monkeypatch.setenv(dask.TRIM, said)
+    if setting is not None:
+        monkeypatch.setenv(dask.TRIM, setting)
     dask.keep_memory.__wrapped__()
-    assert len(told) == calls
+    assert len(options) == calls
 
 
-def test_parcels_keep_values_and_alignment(tmp_path):
+def test_parcel_keeps_values_and_alignment(tmp_path):
     large = np.random.default_rng(0).random((300, 64))
     value = plsa.Params(large.T), np.arange(3), "text"
     words, small, text = unpack(pack(value, str(tmp_path / "parcel")))
@@ -159,20 +158,20 @@ def test_parcels_keep_values_and_alignment(tmp_path):
     parcel = pack(value, str(tmp_path / "other"))
     assert sum(map(len, parcel.frames)) < 4000  # what is large is in the file
     (tmp_path / "other").unlink()
-    with pytest.raises(InputError, match="a folder that all workers see"):
+    with pytest.raises(InputError, match="a folder that all workers see under the same path"):
         unpack(parcel)
 
 
-def test_only_numbers_of_parcels_are_in_files(tmp_path):
+def test_parcel_file_contains_arrays_only(tmp_path):
     path = tmp_path / "parcel"
-    text, array = "words " * LARGE, np.arange(LARGE, dtype=np.float64)
+    text, array = "words " * MIN_FILE_BYTES, np.arange(MIN_FILE_BYTES, dtype=np.float64)
     for value in (text, (text, array), [array, {"text": text}], array):
         parcel = pack(value, str(path))
         assert b"words" not in path.read_bytes()
         assert isinstance(parcel.frames[0], bytes)
         assert parcel.size == (0 if value is text else array.nbytes)
-        back = unpack(parcel)
-        assert str(back) == str(value)
+        restored = unpack(parcel)
+        assert str(restored) == str(value)
 
 
 ON_A_DEVICE = """
@@ -180,8 +179,8 @@ import sys, numpy as np
 from distributed import Client
 from topiarist.models import em, plsa
 from topiarist.models.engine.cuda import CudaEngine
-from topiarist.scale import BlockStore, DaskExecutor, InProcess
-from topiarist.scale.threads import Threads
+from topiarist.execution import BlockStore, DaskExecutor, InProcess
+from topiarist.execution.threads import Threads
 
 store = BlockStore.write(sys.argv[1], np.random.default_rng(0).poisson(0.7, (6, 5)), block_size=3)
 blocks = store.blocks("float64")
@@ -195,54 +194,35 @@ print(objective == again, np.array_equal(here.shared.by_word, there.shared.by_wo
 """
 
 
-def test_workers_may_compute_on_devices_of_their_own(tmp_path):
-    """Which engine and which executor are independent choices; the device is numba's simulator."""
+def test_worker_computes_on_device(tmp_path):
+    """Compute on numba's CUDA simulator: engine and executor are independent choices."""
     command = [sys.executable, "-c", ON_A_DEVICE, str(tmp_path / "s")]
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
     assert done.stdout.split() == ["True", "True"], done.stderr
 
 
-def test_dask_is_imported_by_those_who_ask_for_it_only():
+def test_execution_imports_dask_on_demand():
     script = (
-        "import sys, numpy as np, topiarist.scale\n"
+        "import sys, numpy as np, topiarist.execution\n"
         "from topiarist import PLSA; PLSA(2, max_iter=2).fit(np.eye(4) + 1)\n"
         "print(sorted({'dask', 'distributed'} & set(sys.modules)))\n"
         "sys.modules['distributed'] = None\n"
-        "try: topiarist.scale.DaskExecutor(None)\n"
+        "try: topiarist.execution.DaskExecutor(None)\n"
         "except Exception as error: print(type(error).__name__, error)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     first, second, third = done.stdout.strip().splitlines()
     assert first == "[]"
-    assert second == "ResourceError a cluster needs the package distributed"
+    assert second == "ResourceError the package distributed is not installed"
     assert "pip install topiarist[dask]" in third
 
 
-def test_workers_write_the_store_that_one_process_writes(tmp_path, client):
-    parts = write_parquet(tmp_path / "parts")
-    here = BlockStore.from_parquet(parts, tmp_path / "here", CountSettings(stem="en"), block_size=30)
-    there = BlockStore.from_parquet(parts, tmp_path / "there", CountSettings(stem="en"), block_size=30, client=client)
-    assert len(there.blocks()) > 6
-    assert contents(here.folder) == contents(there.folder)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "parts", "there"]
-
-
-def test_what_a_worker_cannot_read_is_said_here(tmp_path, client):
-    parts = write_parquet(tmp_path / "parts")
-    (parts / "part-3.parquet").write_bytes(b"nothing")
-    with pytest.raises(InputError, match=r"part-3\.parquet is not Parquet"):
-        BlockStore.from_parquet(parts, tmp_path / "x", client=client)
-    with pytest.raises(UsageError, match=r"client must be a distributed\.Client"):
-        BlockStore.from_parquet(parts, tmp_path / "x", client="tcp://127.0.0.1:8786")
-    assert [path.name for path in tmp_path.iterdir()] == ["parts"]
-
-
-def test_tasks_have_names_that_the_dashboard_can_show(tmp_path, client, monkeypatch):
+def test_task_keys_name_functions(tmp_path, client, monkeypatch):
     keys, calls = set(), client.map
     monkeypatch.setattr(
         client, "map", lambda *a, **k: keys.update(key.split("-")[0] for key in k["key"]) or calls(*a, **k)
     )
-    store = BlockStore.from_parquet(write_parquet(tmp_path / "parts"), tmp_path / "s", block_size=30, client=client)
+    store = BlockStore.write(tmp_path / "s", COUNTS, block_size=30)
     PLSA(2, max_iter=2, executor=DaskExecutor(client)).fit(store)
-    assert keys == {"survey", "summarise", "merge", "count", "sweep", "add"}
+    assert keys == {"sweep", "add"}

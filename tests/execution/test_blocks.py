@@ -1,4 +1,4 @@
-"""Blocks in files: what was written comes back, and what was damaged is named."""
+"""Tests of block stores: round trips and damaged files."""
 
 import json
 from dataclasses import replace
@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from topiarist import Corpus
 from topiarist.counts import CountSettings, PhraseSettings
 from topiarist.errors import InputError, UsageError
+from topiarist.execution import BlockStore
 from topiarist.kernels.shard import Shard
-from topiarist.scale import BlockStore
-from topiarist.store.sealed_folder import FileEntry
+from topiarist.storage.sealed_folder import FileEntry
 from topiarist.text.documents import Document
 
 WORDS = ("tree", "hedge", "garden", "leaf", "root", "branch", "art", "shape")
@@ -22,7 +22,7 @@ def random_counts(n_docs=50, n_words=12, seed=0):
     rng = np.random.default_rng(seed)
     dense = rng.poisson(0.7, (n_docs, n_words))
     dense[[0, n_docs // 2]] = 0  # documents without words
-    dense[:, 3] = 0  # a word that never comes
+    dense[:, 3] = 0  # an absent word
     return sp.csr_matrix(dense)
 
 
@@ -40,7 +40,7 @@ def store(tmp_path):
 
 
 @pytest.mark.parametrize("block_size", [1, 7, 50, 1000, None])
-def test_what_is_written_comes_back(tmp_path, block_size):
+def test_store_returns_written_counts(tmp_path, block_size):
     counts = random_counts()
     chunks = [counts[:3], counts[3:3], counts[3:20], counts[20:]]
     store = BlockStore.write(tmp_path / "s", chunks, block_size=block_size)
@@ -51,20 +51,20 @@ def test_what_is_written_comes_back(tmp_path, block_size):
     blocks = store.blocks()
     sizes = [3, 17, 30] if block_size is None else [min(block_size, 50 - at) for at in range(0, 50, block_size)]
     assert [block.shape[0] for block in blocks] == sizes
-    together = sp.vstack([block.counts() for block in blocks])
-    assert (together != counts).nnz == 0
+    matrix = sp.vstack([block.counts() for block in blocks])
+    assert (matrix != counts).nnz == 0
     np.testing.assert_array_equal(sum(block.word_totals() for block in blocks), np.asarray(counts.sum(axis=0)).ravel())
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_an_opened_block_is_the_shard_of_its_rows(store, dtype):
+def test_loaded_block_equals_shard_of_rows(store, dtype):
     start = 0
     for block in store.blocks(dtype):
         rows = random_counts()[start : start + block.shape[0]].astype(dtype)
-        for found, made in zip(_arrays(block.load()), _arrays(Shard.of(rows, dtype)), strict=True):
-            np.testing.assert_array_equal(found, made)
-            assert type(found) is np.ndarray
-            assert found.dtype == made.dtype or found.dtype.kind == made.dtype.kind == "i"
+        for array, expected in zip(_arrays(block.load()), _arrays(Shard.from_matrix(rows, dtype)), strict=True):
+            np.testing.assert_array_equal(array, expected)
+            assert type(array) is np.ndarray
+            assert array.dtype == expected.dtype or array.dtype.kind == expected.dtype.kind == "i"
         assert block.nbytes >= sum(part.nbytes for part in _arrays(block.load())) * 0.9
         start += block.shape[0]
 
@@ -73,33 +73,32 @@ def _arrays(shard):
     return (shard.rows.indptr, shard.rows.indices, shard.rows.data, *vars(shard.words).values())
 
 
-def test_a_changed_array_never_reaches_the_file(store):
+def test_changed_array_leaves_file_unchanged(store):
     block = store.blocks()[0]
     block.load().rows.data[:] = 99
     assert block.load().rows.data.max() < 99
 
 
-def test_blocks_of_nothing_but_empty_documents(tmp_path):
+def test_store_accepts_block_of_empty_documents(tmp_path):
     store = BlockStore.write(tmp_path / "s", [sp.csr_matrix((3, 4)), sp.csr_matrix(np.eye(4))], block_size=None)
     assert store.blocks()[0].load().shape == (3, 4)
     assert store.n_filled == 4
 
 
-def test_a_dense_matrix_will_do(tmp_path):
+def test_write_accepts_dense_matrix(tmp_path):
     assert BlockStore.write(tmp_path / "s", np.eye(3)).shape == (3, 3)
 
 
-def test_a_sample_is_in_memory_and_in_order(store):
+def test_sample_keeps_document_order(store):
     counts = random_counts()
     assert (store.sample(100) != counts).nnz == 0
     rows = store.sample(20, seed=1)
     assert rows.shape == (20, 12)
-    everything = [tuple(row) for row in counts.toarray()]
-    places = iter(everything)
-    assert all(tuple(row) in places for row in rows.toarray())  # a subsequence
+    remaining = iter([tuple(row) for row in counts.toarray()])
+    assert all(tuple(row) in remaining for row in rows.toarray())  # a subsequence
 
 
-def test_documents_are_counted_as_a_corpus_counts_them(tmp_path):
+def test_from_documents_counts_like_corpus(tmp_path):
     settings = CountSettings(min_documents=2, stem="en")
     corpus = Corpus.from_documents(documents(), settings)
     store = BlockStore.from_documents(documents(), tmp_path / "s", settings, block_size=8)
@@ -109,7 +108,7 @@ def test_documents_are_counted_as_a_corpus_counts_them(tmp_path):
     assert (sp.vstack([block.counts() for block in store.blocks()]) != corpus.counts).nnz == 0
 
 
-def test_parts_in_parquet_become_blocks(tmp_path):
+def test_from_documents_reads_parquet_parts(tmp_path):
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
@@ -125,25 +124,15 @@ def test_parts_in_parquet_become_blocks(tmp_path):
     assert (sp.vstack([block.counts() for block in store.blocks()]) != corpus.counts).nnz == 0
 
 
-def test_documents_must_come_twice(tmp_path):
-    with pytest.raises(UsageError, match="a generator can be read only once"):
-        BlockStore.from_documents(iter(documents()), tmp_path / "s")
-    with pytest.raises(UsageError, match="phrases need all texts in memory"):
-        BlockStore.from_documents(documents(), tmp_path / "s", CountSettings(phrases=PhraseSettings()))
-
-    class Growing:
-        times = 0
-
-        def __iter__(self):
-            self.times += 1
-            return iter(documents(10 * self.times))
-
-    with pytest.raises(InputError, match="10 documents came at the first reading, 20 at the second"):
-        BlockStore.from_documents(Growing(), tmp_path / "s")
-    assert list(tmp_path.iterdir()) == []
+def test_from_documents_accepts_generators_and_phrases(tmp_path):
+    settings = CountSettings(min_documents=2, phrases=PhraseSettings(min_count=2))
+    corpus = Corpus.from_documents(documents(), settings)
+    store = BlockStore.from_documents(iter(documents()), tmp_path / "s", settings, block_size=8)
+    assert store.vocabulary == corpus.vocabulary
+    assert (sp.vstack([block.counts() for block in store.blocks()]) != corpus.counts).nnz == 0
 
 
-def test_what_cannot_be_written_is_refused_and_leaves_nothing(tmp_path, store):
+def test_write_rejects_invalid_counts_without_traces(tmp_path, store):
     with pytest.raises(UsageError, match="exists already"):
         BlockStore.write(store.folder, random_counts())
     with pytest.raises(InputError, match=r"one number of columns \(words\), got \[4, 12\]"):
@@ -154,7 +143,7 @@ def test_what_cannot_be_written_is_refused_and_leaves_nothing(tmp_path, store):
         BlockStore.write(tmp_path / "x", [])
     with pytest.raises(InputError, match="Negative values"):
         BlockStore.write(tmp_path / "x", -random_counts())
-    with pytest.raises(InputError, match="single precision holds counts up to 16,777,216 exactly"):
+    with pytest.raises(InputError, match="float32 holds counts up to 16,777,216 exactly"):
         BlockStore.write(tmp_path / "x", np.full((2, 2), 2.0**25))
     with pytest.raises(UsageError, match="dtype must be"):
         BlockStore.write(tmp_path / "x", random_counts(), dtype="int8")
@@ -164,14 +153,14 @@ def test_what_cannot_be_written_is_refused_and_leaves_nothing(tmp_path, store):
     assert BlockStore.write(tmp_path / "x", np.full((2, 2), 2.0**25), dtype="float64").largest == 2.0**25
 
 
-def test_a_store_opens_again(store):
-    again = BlockStore.open(store.folder)
-    assert again == store
-    assert again.blocks() == store.blocks()
-    assert again.vocabulary is None
+def test_store_reopens_unchanged(store):
+    reopened = BlockStore.open(store.folder)
+    assert reopened == store
+    assert reopened.blocks() == store.blocks()
+    assert reopened.vocabulary is None
 
 
-def test_what_is_no_store_is_named(tmp_path):
+def test_open_rejects_other_folder(tmp_path):
     with pytest.raises(InputError, match=r"is not a folder of blocks: manifest\.json cannot be read"):
         BlockStore.open(tmp_path)
 
@@ -182,11 +171,11 @@ def test_what_is_no_store_is_named(tmp_path):
         (lambda text: text[: len(text) // 2], "is damaged"),
         (lambda text: "[]", "is damaged"),
         (lambda text: text.replace('"documents": 16', '"documents": 17', 1), "does not match its own checksum"),
-        (lambda text: text.replace("topiarist-blocks", "other-blocks"), "is not that of a folder of blocks"),
+        (lambda text: text.replace("topiarist-blocks", "other-blocks"), "is not a manifest of a folder of blocks"),
         (lambda text: text.replace('"version": 1', '"version": 9'), "has version 9 of the format"),
     ],
 )
-def test_a_damaged_manifest_is_named(store, spoil, message):
+def test_open_reports_damaged_manifest(store, spoil, message):
     path = store.folder / "manifest.json"
     path.write_text(spoil(path.read_text()))
     with pytest.raises(InputError, match=message):
@@ -194,29 +183,29 @@ def test_a_damaged_manifest_is_named(store, spoil, message):
 
 
 @pytest.mark.parametrize("name", ["../../etc", ".."])
-def test_a_manifest_leads_nowhere_else(store, name):
+def test_manifest_rejects_names_outside_folder(store, name):
     first, *others = store.manifest.blocks
     replace(store.manifest, blocks=(replace(first, name=name), *others)).write(store.folder)
     with pytest.raises(InputError, match="is damaged"):
         BlockStore.open(store.folder)
 
 
-def test_damaged_files_are_named(store):
+def test_open_reports_damaged_files(store):
     path = store.folder / "block-000001" / "indices.npy"
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-1] + b"\x7f")
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + b"\x7f")
     with pytest.raises(InputError, match=r"indices\.npy has changed since it was written"):
         BlockStore.open(store.folder)
     BlockStore.open(store.folder, check=False)  # only sizes are looked at
-    path.write_bytes(whole[:-4])
-    with pytest.raises(InputError, match=rf"has {len(whole) - 4:,} bytes, {len(whole):,} were written"):
+    path.write_bytes(content[:-4])
+    with pytest.raises(InputError, match=rf"has {len(content) - 4:,} bytes, {len(content):,} were written"):
         BlockStore.open(store.folder, check=False)
     with pytest.raises(InputError, match="is not an array that can be read"):
         store.blocks()[1].load()
     path.unlink()
     with pytest.raises(InputError, match=r"indices\.npy cannot be read: No such file"):
         BlockStore.open(store.folder, check=False)
-    with pytest.raises(InputError, match="is not there"):
+    with pytest.raises(InputError, match="does not exist"):
         store.blocks()[1].load()
 
 
@@ -234,7 +223,7 @@ def test_damaged_files_are_named(store):
         ("word_data", lambda array: array[:-1].copy()),
     ],
 )
-def test_arrays_that_are_not_counts_are_refused_whatever_their_checksum(store, part, spoil):
+def test_open_rejects_invalid_arrays_with_valid_checksum(store, part, spoil):
     path = store.folder / "block-000001" / f"{part}.npy"
     np.save(path, spoil(np.load(path)))
     blocks = list(store.manifest.blocks)
@@ -244,7 +233,7 @@ def test_arrays_that_are_not_counts_are_refused_whatever_their_checksum(store, p
         BlockStore.open(store.folder)
 
 
-def test_the_manifest_is_plain_json(store):
+def test_manifest_is_plain_json(store):
     body = json.loads((store.folder / "manifest.json").read_text())
     assert body["format"] == "topiarist-blocks"
     assert [block["documents"] for block in body["blocks"]] == [16, 16, 16, 2]

@@ -1,4 +1,4 @@
-"""Executors: the order of addition, blocks in files, and the files that rows live in."""
+"""Tests of executors: order of addition, blocks in files, and files of row parameters."""
 
 import gc
 import os
@@ -12,21 +12,21 @@ import scipy.sparse as sp
 
 from tests.oracles import textbook
 from topiarist.errors import InputError, ResourceError
+from topiarist.execution import BlockStore, InProcess
+from topiarist.execution.executors import BASE_BYTES, PARAMETER_COPIES, Sums, tree_sum
+from topiarist.execution.threads import Threads
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import em, hplsa, plsa
 from topiarist.models.engine.host import Engine
-from topiarist.scale import BlockStore, InProcess
-from topiarist.scale.executors import COPIES, OWN, Sums, tree_sum
-from topiarist.scale.threads import Threads
-from topiarist.store.array_files import EvenRows, RowFile, Scratch, handles, opened
+from topiarist.storage.array_files import EvenRows, RowFile, Scratch, find_handles, open_handles
 
 COUNTS = sp.csr_matrix(textbook.planted(np.random.default_rng(0), 90, 40, 3, length=50)[0])
 SIZE = 20
 
 
 class Term(str):
-    """A sum that shows how it was made."""
+    """String whose sum shows the order of addition."""
 
     def __add__(self, other):
         return Term("(" + "".join([self, other]) + ")")
@@ -46,11 +46,11 @@ def engine():
 @pytest.mark.parametrize(
     ("number", "sum_"), [(1, "a"), (2, "(ab)"), (3, "((ab)c)"), (6, "(((ab)(cd))(ef))"), (7, "(((ab)(cd))((ef)g))")]
 )
-def test_neighbours_are_added_first(number, sum_):
+def test_tree_sum_adds_neighbours_first(number, sum_):
     assert tree_sum(map(Term, "abcdefg"[:number])) == sum_
 
 
-def test_runs_of_a_power_of_two_are_branches_of_the_tree():
+def test_tree_sum_of_runs_equals_whole_sum():
     letters = [Term(letter) for letter in "abcdefghijklmnopqrstu"]
     for number in range(1, len(letters) + 1):
         for size in (1, 2, 4, 8):
@@ -58,34 +58,34 @@ def test_runs_of_a_power_of_two_are_branches_of_the_tree():
             assert tree_sum(runs) == tree_sum(letters[:number])
 
 
-def test_no_more_sums_are_held_than_the_tree_is_deep():
+def test_sums_hold_one_value_per_level():
     sums = Sums()
     for number in range(100):
         sums.add(number)
-        assert len(sums._held) <= 7
+        assert len(sums._partial) <= 7
     assert sums.total() == sum(range(100))
 
 
 def run(engine, blocks, model=None, executor=None, **rules):
     model = model or plsa.Plsa(engine, 0.01, 0.05)
     rules = em.Rules(**{"max_iter": 12, "tol": 0.0, **rules})
-    return em.run(model, blocks, plsa.initial(blocks, 3, np.random.default_rng(0), 0.01), rules, executor=executor)
+    return em.run(model, blocks, plsa.create_start(blocks, 3, np.random.default_rng(0), 0.01), rules, executor=executor)
 
 
 def assert_same_bits(first, second):
     assert first.objectives == second.objectives
     np.testing.assert_array_equal(first.state.shared.by_word, second.state.shared.by_word)
     for rows, others in zip(first.state.local, second.state.local, strict=True):
-        np.testing.assert_array_equal(opened(rows), opened(others))
+        np.testing.assert_array_equal(open_handles(rows), open_handles(others))
 
 
 def shards(dtype):
-    return [Shard.of(COUNTS[at : at + SIZE], dtype) for at in range(0, 90, SIZE)]
+    return [Shard.from_matrix(COUNTS[at : at + SIZE], dtype) for at in range(0, 90, SIZE)]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("accelerate", [True, False])
-def test_files_give_the_bits_of_memory(store, engine, dtype, accelerate):
+def test_files_give_bits_of_memory(store, engine, dtype, accelerate):
     in_memory = run(engine, shards(dtype), accelerate=accelerate)
     in_files = run(engine, store.blocks(dtype), accelerate=accelerate)
     assert len(in_memory.state.local) == 5
@@ -93,46 +93,48 @@ def test_files_give_the_bits_of_memory(store, engine, dtype, accelerate):
     assert_same_bits(in_memory, in_files)
 
 
-def test_files_give_the_bits_of_memory_on_a_tree(store, engine):
+def test_files_give_bits_of_memory_for_hplsa(store, engine):
     mask = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]], bool)
     model, rules = hplsa.Hplsa(engine, mask, 0.01), em.Rules(8, 0.0)
     fits = [
-        em.run(model, blocks, hplsa.initial(blocks, mask, np.random.default_rng(0), 0.01), rules)
+        em.run(model, blocks, hplsa.create_start(blocks, mask, np.random.default_rng(0), 0.01), rules)
         for blocks in (shards("float64"), store.blocks("float64"))
     ]
     assert fits[0].objectives == fits[1].objectives
     np.testing.assert_array_equal(*(fit.state.shared.word_given_topic for fit in fits))
 
 
-def test_rows_lie_beside_the_blocks_and_go_with_the_last_who_needs_them(store, engine):
+def test_row_files_live_until_last_reference(store, engine):
     fit = run(engine, store.blocks())
     (folder,) = store.folder.glob("scratch-*")
-    assert len(list(folder.iterdir())) == 5  # those of older states are gone
+    assert len(list(folder.iterdir())) == 5  # files of older states are deleted
     del fit
     gc.collect()
     assert not folder.exists()
 
 
-def test_rows_may_lie_elsewhere(store, engine, tmp_path):
-    (tmp_path / "elsewhere").mkdir()
-    fit = run(engine, store.blocks(), executor=InProcess(scratch=tmp_path / "elsewhere"))
-    assert fit.state.local[0].folder.parent == tmp_path / "elsewhere"
+def test_row_files_use_scratch_folder(store, engine, tmp_path):
+    (tmp_path / "other").mkdir()
+    fit = run(engine, store.blocks(), executor=InProcess(scratch=tmp_path / "other"))
+    assert fit.state.local[0].folder.parent == tmp_path / "other"
     with pytest.raises(ResourceError, match="cannot make a folder for row parameters"):
-        run(engine, store.blocks(), executor=InProcess(scratch=tmp_path / "nowhere"))
+        run(engine, store.blocks(), executor=InProcess(scratch=tmp_path / "missing"))
 
 
-def test_a_pass_that_takes_too_much_memory_is_refused(store, engine):
+def test_executor_refuses_pass_exceeding_memory(store, engine):
     block = max(block.nbytes for block in store.blocks()) + 2 * SIZE * 3 * 4
-    parameters = (COPIES + 3) * 40 * 3 * 4  # 5 blocks
-    need = OWN + block + parameters
+    parameters = (PARAMETER_COPIES + 3) * 40 * 3 * 4  # 5 blocks
+    need = BASE_BYTES + block + parameters
     assert run(engine, store.blocks(), executor=InProcess(memory=need)).steps == 12
     with pytest.raises(ResourceError, match=r"a pass takes 4\.0 MB: 0\.0 MB for a block with its rows") as caught:
         run(engine, store.blocks(), executor=InProcess(memory=need - block // 2))
-    assert "% of the documents, or more memory" in caught.value.hint
+    assert "% of the documents, or increase memory." in caught.value.hint
     with pytest.raises(ResourceError, match="8 copies of the parameters") as caught:
-        run(engine, store.blocks(), executor=InProcess(memory=OWN))
-    assert caught.value.hint == "more memory"
-    assert run(engine, shards("float32"), executor=InProcess(memory=1), max_iter=1).steps == 1  # these are there anyway
+        run(engine, store.blocks(), executor=InProcess(memory=BASE_BYTES))
+    assert caught.value.hint == "Increase memory."
+    assert (
+        run(engine, shards("float32"), executor=InProcess(memory=1), max_iter=1).steps == 1
+    )  # memory blocks are not limited
 
 
 class Counting(InProcess):
@@ -144,14 +146,14 @@ class Counting(InProcess):
         return result
 
 
-def test_what_a_later_pass_will_take_is_asked_for_before_the_first(store, engine):
-    """Looking ahead takes three times the rows, which may be more than a block with its rows before and after."""
-    many, small = 500, OWN + (COPIES + 3) * 40 * 500 * 4
-    blocks, rows = store.blocks("float32"), SIZE * many * 4
+def test_extrapolation_memory_checked_before_first_pass(store, engine):
+    """Extrapolation takes three times the rows, which can be more than a block with its rows before and after."""
+    n_components, small = 500, BASE_BYTES + (PARAMETER_COPIES + 3) * 40 * 500 * 4
+    blocks, rows = store.blocks("float32"), SIZE * n_components * 4
     assert max(block.nbytes for block in blocks) < rows
 
     def fit(memory):
-        start = plsa.initial(blocks, many, np.random.default_rng(0), 0.01)
+        start = plsa.create_start(blocks, n_components, np.random.default_rng(0), 0.01)
         return em.run(plsa.Plsa(engine, 0.01), blocks, start, em.Rules(5, 0.0), executor=memory)
 
     executor = Counting(memory=small + 3 * rows - 1)
@@ -167,7 +169,7 @@ from pathlib import Path
 import numpy as np
 from topiarist import PLSA
 from topiarist.errors import ResourceError
-from topiarist.scale import BlockStore, InProcess
+from topiarist.execution import BlockStore, InProcess
 
 def status(name):
     return 1024 * int(re.search(name + r":\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
@@ -176,7 +178,7 @@ def fit(X, memory=None):
     executor = InProcess(memory=memory)
     return PLSA(32, random_state=0, max_iter=6, tol=0, dtype="float32", n_threads=2, executor=executor).fit(X)
 
-fit(np.random.default_rng(0).poisson(1.0, (200, 100)))  # compiled, imported
+fit(np.random.default_rng(0).poisson(1.0, (200, 100)))  # compile and import before the measurement
 try:
     fit(BlockStore.open(sys.argv[1]), 1)
 except ResourceError as error:
@@ -188,8 +190,8 @@ print(memory, status("VmHWM") - before)
 """
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="only Linux tells the peak")
-def test_a_fit_stays_within_its_memory(tmp_path):
+@pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="requires the peak memory of Linux")
+def test_fit_stays_within_memory_limit(tmp_path):
     rng = np.random.default_rng(0)
     words = np.minimum(20 * rng.pareto(0.6, (4096, 100)), 19_999).astype(np.int64)
     block = sp.csr_matrix((np.ones(words.size), words.ravel(), np.arange(0, words.size + 1, 100)), shape=(4096, 20_000))
@@ -198,22 +200,22 @@ def test_a_fit_stays_within_its_memory(tmp_path):
     memory, peak = map(float, done.stdout.split())
     assert peak <= memory
     size = sum(entry["bytes"] for block in store.manifest.blocks for entry in block.files.values())
-    assert memory < size  # it would not fit otherwise
+    assert memory < size
 
 
-def test_handles_open_where_they_are_needed():
+def test_opened_loads_nested_handles():
     rows = EvenRows(2, 4, "<f4")
-    pair = opened((rows, 7))
+    pair = open_handles((rows, 7))
     np.testing.assert_array_equal(pair[0], np.full((2, 4), 0.25, np.float32))
     assert pair[1] == 7
-    block = opened(hplsa.Block(rows, None))
+    block = open_handles(hplsa.Block(rows, None))
     assert isinstance(block, hplsa.Block)
-    assert list(handles(hplsa.Block(rows, None))) == [rows]
-    assert list(handles(np.eye(2))) == []
+    assert list(find_handles(hplsa.Block(rows, None))) == [rows]
+    assert list(find_handles(np.eye(2))) == []
     assert rows.nbytes == 32
 
 
-def test_a_copy_of_a_handle_removes_nothing(tmp_path):
+def test_pickled_row_file_keeps_file(tmp_path):
     scratch = Scratch(tmp_path)
     rows = scratch.rows()
     rows.save(np.eye(3))
@@ -223,19 +225,19 @@ def test_a_copy_of_a_handle_removes_nothing(tmp_path):
     assert rows.load().shape == (3, 3)
     path = rows.path
     del rows
-    with pytest.raises(InputError, match="is not there"):
+    with pytest.raises(InputError, match="does not exist"):
         RowFile(path).load()
 
 
-def test_what_cannot_be_written_leaves_nothing(tmp_path):
+def test_row_file_save_errors_leave_no_files(tmp_path):
     with pytest.raises(ResourceError, match="cannot write"):
-        RowFile(str(tmp_path / "nowhere" / "rows.npy")).save(np.eye(2))
+        RowFile(str(tmp_path / "missing" / "rows.npy")).save(np.eye(2))
     with pytest.raises(ValueError, match="Object arrays cannot be saved"):
         RowFile(str(tmp_path / "rows.npy")).save(np.array([{}]))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_array_in_a_file_lives_as_long_as_it_is_used(tmp_path):
+def test_scratch_array_deletes_file_after_use(tmp_path):
     array = Scratch(tmp_path).array((4, 3), np.float32)
     array[:] = 5
     part = array[1:]
@@ -247,7 +249,7 @@ def test_an_array_in_a_file_lives_as_long_as_it_is_used(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_engine_travels_by_name_and_works_alone(engine):
+def test_pickled_engine_uses_one_thread(engine):
     copy = pickle.loads(pickle.dumps(plsa.Plsa(engine, 0.5)))
     assert copy.engine.kernels is engine.kernels
     assert copy.engine.threads.n_threads == 1

@@ -1,4 +1,4 @@
-"""Dask: workers that die or leave, a scheduler that stops, passes that are lost."""
+"""Tests of lost workers, stopped schedulers and repeated passes on a Dask cluster."""
 
 import gc
 import operator
@@ -16,11 +16,11 @@ pytest.importorskip("distributed")
 import dask
 from distributed import Client, LocalCluster
 
-from tests.scale.clusters import COUNTS, QUIET, assert_same_bits, bounded, contents, run, until, write_parquet
+from tests.execution.clusters import COUNTS, QUIET, assert_same_bits, run, run_with_limit, wait_until
 from topiarist import CAM, HPLSA
 from topiarist.errors import ResourceError
-from topiarist.scale import BlockStore, DaskExecutor, InProcess
-from topiarist.scale import dask as clusters
+from topiarist.execution import BlockStore, DaskExecutor, InProcess
+from topiarist.execution import dask as clusters
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def client():
 
 
 class Losing(DaskExecutor):
-    """Loses passes before it computes them."""
+    """Executor that loses passes before it computes them."""
 
     losses = 0
 
@@ -49,7 +49,7 @@ class Losing(DaskExecutor):
         return super()._pass(*arguments)
 
 
-def test_a_lost_pass_is_started_again_but_not_for_ever(store, client):
+def test_executor_repeats_lost_pass(store, client):
     executor = Losing(client, retries=2)
     executor.losses = 2
     assert_same_bits(run(store, InProcess(), max_iter=2), run(store, executor, max_iter=2))
@@ -59,7 +59,7 @@ def test_a_lost_pass_is_started_again_but_not_for_ever(store, client):
     assert not list(store.folder.glob("scratch-*"))
 
 
-def test_a_cluster_without_workers_is_given_up(store):
+def test_cluster_without_workers_raises_after_patience(store):
     with (
         LocalCluster(processes=False, n_workers=0, **QUIET) as cluster,
         Client(cluster) as client,
@@ -71,14 +71,14 @@ def test_a_cluster_without_workers_is_given_up(store):
 
 
 class LosesItsWorkers(DaskExecutor):
-    """All workers leave while it waits for an answer."""
+    """Executor whose workers all leave while it waits for a sum."""
 
     def _sum(self, last):
         self.client.cluster.scale(0)
         return super()._sum([self.client.submit(time.sleep, 60, key="never", workers=["tcp://127.0.0.1:1"])])
 
 
-def test_a_cluster_whose_workers_leave_is_given_up(store):
+def test_cluster_losing_workers_raises_after_patience(store):
     with (
         LocalCluster(processes=False, n_workers=1, **QUIET) as cluster,
         Client(cluster) as client,
@@ -88,30 +88,30 @@ def test_a_cluster_whose_workers_leave_is_given_up(store):
 
 
 class LosesItsScheduler(DaskExecutor):
-    """The scheduler stops in the middle of a pass."""
+    """Executor whose scheduler stops in the middle of a pass."""
 
     def _sum(self, last):
         self.client.cluster.sync(self.client.cluster.scheduler.close)
         return super()._sum(last)
 
 
-def test_a_cluster_whose_scheduler_stops_is_given_up(store):
+def test_stopped_scheduler_raises_error(store):
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
         LocalCluster(processes=False, n_workers=1, **QUIET) as cluster,
         Client(cluster) as client,
         pytest.raises(ResourceError),
     ):
-        bounded(lambda: run(store, LosesItsScheduler(client)))
+        run_with_limit(lambda: run(store, LosesItsScheduler(client)))
     gc.collect()
     assert not list(store.folder.glob("scratch-*"))
 
 
 class Killing(DaskExecutor):
-    """Kills a worker process in the middle of its fourth pass: some blocks are done, and no answer has been taken."""
+    """Executor that kills a worker in its fourth pass, after some blocks and before any sum is fetched."""
 
     passes, victim, rows, killed = 0, 0, (), False
-    blind = False  # a pass that leaves no rows cannot be looked at
+    blind = False  # true for passes that write no rows
 
     def _pass(self, function, work, rows, folder):
         self.passes += 1
@@ -121,18 +121,18 @@ class Killing(DaskExecutor):
     def _sum(self, last):
         if self.passes == 4 and not self.killed:
             if not self.blind:
-                until(lambda: any(os.path.exists(row.path) for row in self.rows), "rows of a block")
+                wait_until(lambda: any(os.path.exists(row.path) for row in self.rows), "rows of a block")
             os.kill(self.victim, signal.SIGKILL)
             self.killed = True
         return super()._sum(last)
 
 
-needs_kill = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill so rudely")
+needs_kill = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="requires SIGKILL")
 
 
 @pytest.fixture(scope="module")
 def processes(tmp_path_factory):
-    """Three workers that are processes, and may be killed: others are started in their place."""
+    """Start three worker processes that tests can kill; the cluster replaces them."""
     import psutil
 
     folder = str(tmp_path_factory.mktemp("workers"))
@@ -142,70 +142,52 @@ def processes(tmp_path_factory):
     ):
         yield client
         left = pids(client)
-    until(lambda: not any(psutil.pid_exists(pid) for pid in left), "the end of all workers")
+    wait_until(lambda: not any(psutil.pid_exists(pid) for pid in left), "the end of all workers")
 
 
 def pids(client):
-    """The processes of the workers; one that has just died, or is being born, is not among them."""
+    """Return the process ids of the running workers."""
     return list(client.run(os.getpid, on_error="ignore").values())
 
 
 @needs_kill
-def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(tmp_path, processes):
+def test_worker_killed_during_fit_keeps_bits(tmp_path, processes):
     counts = sp.vstack([COUNTS] * 8, format="csr")
     store = BlockStore.write(tmp_path / "store", counts, block_size=64)  # 38 blocks
     executor = Killing(processes, tasks_per_thread=8)
     executor.victim = pids(processes)[0]
-    fit = bounded(lambda: run(store, executor))
+    fit = run_with_limit(lambda: run(store, executor))
     assert executor.killed
-    until(lambda: executor.victim not in pids(processes), "the end of the victim")
+    wait_until(lambda: executor.victim not in pids(processes), "the end of the victim")
     assert_same_bits(run(store, InProcess()), fit)
     del fit
     assert not list(store.folder.glob("scratch-*"))
 
 
-@needs_kill
-def test_a_worker_killed_while_it_counts_changes_nothing(tmp_path, processes, monkeypatch):
-    parts = write_parquet(tmp_path / "parts", n_files=6, rows=1500)
-    here = BlockStore.from_parquet(parts, tmp_path / "here", block_size=100)
-    victim, answer, killed = pids(processes)[0], clusters.Cluster.answer, []
-
-    def kill_first(cluster, future):
-        if future.key.startswith("count-") and not killed:  # some blocks are written, and no answer has been taken
-            until(lambda: any(tmp_path.glob(".there-*/block-*")), "a block")
-            os.kill(victim, signal.SIGKILL)
-            killed.append(victim)
-        return answer(cluster, future)
-
-    monkeypatch.setattr(clusters.Cluster, "answer", kill_first)
-    there = bounded(lambda: BlockStore.from_parquet(parts, tmp_path / "there", block_size=100, client=processes))
-    assert killed
-    assert contents(here.folder) == contents(there.folder)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "parts", "there"]
-
-
 class Future:
-    """A result that is a while on its way, and does not survive to be asked for twice."""
+    """Result that arrives late and fails if it is requested twice."""
 
-    status, asked = "pending", 0
+    status, n_requests = "pending", 0
 
     def result(self, timeout=None):
-        self.asked += 1
+        self.n_requests += 1
         time.sleep(0.2)
-        if timeout is not None or self.asked > 1:
+        if timeout is not None or self.n_requests > 1:
             raise UnboundLocalError("cannot access local variable 'result'")
-        return "here"
+        return "value"
 
 
-def test_an_answer_that_comes_late_is_asked_for_once(client, monkeypatch):
-    monkeypatch.setattr(clusters, "SECONDS_BETWEEN_LOOKS", 0.01)
+def test_fetch_result_asks_once(client, monkeypatch):
+    monkeypatch.setattr(clusters, "POLL_SECONDS", 0.01)
     cluster, future = DaskExecutor(client).cluster, Future()
-    assert cluster.answer(future) == "here"
-    with pytest.raises(CancelledError, match="cancelled on its way"):  # a loss, after which a pass is started again
-        cluster.answer(future)
+    assert cluster.fetch_result(future) == "value"
+    with pytest.raises(
+        CancelledError, match="cancelled while it was fetched"
+    ):  # a loss, after which the pass is repeated
+        cluster.fetch_result(future)
     error = client.submit(_late, key="late")
     with pytest.raises(TimeoutError, match="of its own"):
-        cluster.answer(error)
+        cluster.fetch_result(error)
 
 
 def _late():
@@ -214,53 +196,53 @@ def _late():
 
 @needs_kill
 @pytest.mark.parametrize(("kind", "name"), [(CAM, "cluster_given_doc_"), (HPLSA, "class_given_doc_")])
-def test_a_worker_killed_while_a_tree_grows_changes_nothing(tmp_path, processes, kind, name):
+def test_worker_killed_during_growth_keeps_bits(tmp_path, processes, kind, name):
     store = BlockStore.write(tmp_path / "store", COUNTS[:90], block_size=16)  # 6 blocks
     executor = Killing(processes)
     executor.victim, executor.blind = pids(processes)[0], True
     options = {"random_state": 0, "max_iter": 1}
-    there = bounded(lambda: kind(2, **options, executor=executor).fit(store))
+    remote = run_with_limit(lambda: kind(2, **options, executor=executor).fit(store))
     assert executor.killed
-    here = kind(2, **options).fit(store)
-    assert here.tree_ == there.tree_
-    np.testing.assert_array_equal(here.tree_model_.word_given_node, there.tree_model_.word_given_node)
-    np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
-    del there
+    local = kind(2, **options).fit(store)
+    assert local.tree_ == remote.tree_
+    np.testing.assert_array_equal(local.tree_model_.word_given_node, remote.tree_model_.word_given_node)
+    np.testing.assert_array_equal(getattr(local, name), getattr(remote, name))
+    del remote
     assert not list(store.folder.glob("scratch-*"))
 
 
-def test_a_stream_holds_few_items_and_sends_lost_ones_again(client, monkeypatch):
-    cluster = clusters.Cluster.of(client, retries=2)
-    ahead, taken, losses = clusters.AHEAD * 3, [], 2
+def test_stream_limits_items_and_resends_lost_tasks(client, monkeypatch):
+    cluster = clusters.Cluster.from_client(client, retries=2)
+    max_waiting, taken, losses = clusters.TASKS_IN_FLIGHT * 3, [], 2
 
     def items():
         for number in range(40):
             taken.append(number)
             yield number
 
-    answer = clusters.Cluster.answer
+    fetch_result = clusters.Cluster.fetch_result
 
     def losing(self, future):
         nonlocal losses
         if len(taken) > 20 and losses:
             losses -= 1
             raise CancelledError("lost with a worker")
-        return answer(self, future)
+        return fetch_result(self, future)
 
-    monkeypatch.setattr(clusters.Cluster, "answer", losing)
-    found = []
-    for result in cluster.stream(doubled, items()):
-        assert len(taken) - len(found) <= ahead + 1
-        found.append(result)
-    assert found == [2 * number for number in range(40)]
+    monkeypatch.setattr(clusters.Cluster, "fetch_result", losing)
+    results = []
+    for result in cluster.stream(double, items()):
+        assert len(taken) - len(results) <= max_waiting + 1
+        results.append(result)
+    assert results == [2 * number for number in range(40)]
     assert losses == 0
     losses = 3
-    with pytest.raises(ResourceError, match="the cluster lost a task doubled-… 3 times: lost with a worker"):
-        list(cluster.stream(doubled, range(3)))
+    with pytest.raises(ResourceError, match="the cluster lost a task double-… 3 times: lost with a worker"):
+        list(cluster.stream(double, range(3)))
 
 
 @needs_kill
-def test_a_worker_killed_in_the_middle_of_a_stream_changes_nothing(processes):
+def test_worker_killed_during_stream_keeps_results(processes):
     victim = pids(processes)[0]
 
     def items():
@@ -269,33 +251,33 @@ def test_a_worker_killed_in_the_middle_of_a_stream_changes_nothing(processes):
                 os.kill(victim, signal.SIGKILL)
             yield number
 
-    stream = clusters.Cluster.of(processes).stream(operator.neg, items())
-    assert bounded(lambda: list(stream)) == [-number for number in range(400)]
-    until(lambda: victim not in pids(processes), "the end of the victim")
+    stream = clusters.Cluster.from_client(processes).stream(operator.neg, items())
+    assert run_with_limit(lambda: list(stream)) == [-number for number in range(400)]
+    wait_until(lambda: victim not in pids(processes), "the end of the victim")
 
 
-def test_a_stream_that_nobody_listens_to_ends(client):
-    stream = clusters.Cluster.of(client).stream(doubled, iter(range(1_000)))
+def test_closed_stream_cancels_tasks(client):
+    stream = clusters.Cluster.from_client(client).stream(double, iter(range(1_000)))
     assert next(stream) == 0
     stream.close()
-    until(lambda: not any(key.startswith("doubled-") for key in client.futures), "the end of what was given up")
+    wait_until(lambda: not any(key.startswith("double-") for key in client.futures), "the end of cancelled tasks")
 
 
-def test_a_stream_without_a_cluster_is_told():
+def test_stream_reports_closed_client():
     with LocalCluster(processes=False, n_workers=1, **QUIET) as cluster, Client(cluster) as client:
-        gone = clusters.Cluster.of(client)
+        closed = clusters.Cluster.from_client(client)
     with pytest.raises(ResourceError, match="the client is closed"):
-        list(gone.stream(doubled, [1]))
+        list(closed.stream(double, [1]))
 
 
-def test_what_fails_in_a_stream_is_said_here(client):
+def test_stream_raises_task_errors(client):
     with pytest.raises(ZeroDivisionError):
-        list(clusters.Cluster.of(client, retries=0).stream(inverted, [2, 0]))
+        list(clusters.Cluster.from_client(client, retries=0).stream(invert, [2, 0]))
 
 
-def doubled(number):
+def double(number):
     return 2 * number
 
 
-def inverted(number):
+def invert(number):
     return 1 / number

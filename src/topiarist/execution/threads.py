@@ -1,4 +1,4 @@
-"""Threads over fixed pieces of work: the number of threads decides when a piece is done, never what comes out."""
+"""Threads over fixed pieces of work; the result does not depend on the number of threads."""
 
 from __future__ import annotations
 
@@ -18,31 +18,34 @@ Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 
-def available_cores() -> int:
-    """The cores this process may use: fewer than the machine has under ``taskset`` or in a container with a quota."""
+def count_available_cores() -> int:
+    """Return the number of cores that this process may use.
+
+    It is lower than the number of cores of the machine under ``taskset`` or in a container with a quota.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, _quota(Path("/sys/fs/cgroup/cpu.max"))))
+    return max(1, min(cores, _read_core_quota(Path("/sys/fs/cgroup/cpu.max"))))
 
 
-def _quota(limit: Path) -> int:
-    """Whole cores that a Linux control group grants; very many when it says nothing."""
+def _read_core_quota(limit: Path) -> int:
+    """Return the cores that a Linux control group grants, rounded up; a very large number without a limit."""
     try:
-        granted, period = limit.read_text().split()
-        return math.ceil(int(granted) / int(period))
+        quota, period = limit.read_text().split()
+        return math.ceil(int(quota) / int(period))
     except (OSError, ValueError):  # no such file, or "max"
         return 1 << 16
 
 
 class Threads:
-    """``map`` over pieces, results in the order of the pieces. Use it as a context."""
+    """Thread pool whose ``map`` returns results in the order of the pieces; a context manager."""
 
     def __init__(self, n_threads: int | None = None) -> None:
-        self.n_threads = n_threads or available_cores()
-        self._held = threading.local()
+        self.n_threads = n_threads or count_available_cores()
+        self._local = threading.local()
         self._pool = ThreadPoolExecutor(self.n_threads - 1, "topiarist") if self.n_threads > 1 else None
 
     def map(self, function: Callable[[Piece], Result], pieces: Sequence[Piece]) -> list[Result]:
-        """Apply ``function`` to each piece; every thread takes the next piece that nobody has taken."""
+        """Apply ``function`` to each piece; a free thread takes the next piece."""
         if self._pool is None or len(pieces) < 2:
             return [function(piece) for piece in pieces]
         results: list[Any] = [None] * len(pieces)
@@ -53,7 +56,7 @@ class Threads:
                 for number in numbers:
                     results[number] = function(pieces[number])
             finally:
-                deque(numbers, maxlen=0)  # after an error or Ctrl-C nobody takes another piece
+                deque(numbers, maxlen=0)  # after an error or Ctrl-C no thread takes another piece
 
         helpers = [self._pool.submit(work) for _ in range(min(self.n_threads, len(pieces)) - 1)]
         try:
@@ -65,14 +68,14 @@ class Threads:
         return results
 
     def scratch(self, size: int, dtype: Any) -> Any:
-        """An array of this thread's own to compute in, until this thread asks again: the system hands out none anew."""
-        held = getattr(self._held, "array", None)
-        if held is None or held.nbytes < size * np.dtype(dtype).itemsize:
-            held = self._held.array = np.empty(size * np.dtype(dtype).itemsize, np.uint8)
-        return held[: size * np.dtype(dtype).itemsize].view(dtype)
+        """Return a scratch array of the calling thread, valid until its next call; reuse avoids page faults."""
+        buffer = getattr(self._local, "array", None)
+        if buffer is None or buffer.nbytes < size * np.dtype(dtype).itemsize:
+            buffer = self._local.array = np.empty(size * np.dtype(dtype).itemsize, np.uint8)
+        return buffer[: size * np.dtype(dtype).itemsize].view(dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy in another process works alone: whoever sent it there decides how many work at once."""
+        """Unpickle with one thread: the process that sends it decides how many processes work at once."""
         return Threads, (1,)
 
     def __enter__(self) -> Threads:

@@ -1,4 +1,4 @@
-"""Writing a store: complete or not there, whatever happens meanwhile."""
+"""Tests of writing a store: it is complete or absent after any failure."""
 
 import os
 import subprocess
@@ -9,13 +9,13 @@ import pytest
 import scipy.sparse as sp
 
 from topiarist.errors import ResourceError, UsageError
-from topiarist.scale import BlockStore
-from topiarist.store.array_files import Scratch
+from topiarist.execution import BlockStore
+from topiarist.storage.array_files import Scratch
 
 COUNTS = sp.random(400, 50, 0.3, format="csr", random_state=0)
 
 
-def test_ctrl_c_leaves_nothing(tmp_path):
+def test_write_interrupted_leaves_no_files(tmp_path):
     def chunks():
         yield COUNTS
         raise KeyboardInterrupt
@@ -25,7 +25,7 @@ def test_ctrl_c_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_error_of_the_chunks_stays_what_it_is(tmp_path):
+def test_write_passes_on_chunk_errors(tmp_path):
     def chunks():
         yield COUNTS
         raise FileNotFoundError("the next chunk")
@@ -35,7 +35,7 @@ def test_an_error_of_the_chunks_stays_what_it_is(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_whoever_is_later_does_not_overwrite(tmp_path):
+def test_concurrent_write_keeps_first_store(tmp_path):
     def chunks():
         yield COUNTS
         BlockStore.write(tmp_path / "s", COUNTS[:10])
@@ -46,7 +46,7 @@ def test_whoever_is_later_does_not_overwrite(tmp_path):
     assert len(BlockStore.open(tmp_path / "s")) == 10
 
 
-def test_an_empty_folder_may_be_filled(tmp_path):
+def test_write_accepts_empty_folder(tmp_path):
     (tmp_path / "s").mkdir()
     assert len(BlockStore.write(tmp_path / "s", COUNTS)) == 400
     (tmp_path / "file").write_text("")
@@ -54,16 +54,16 @@ def test_an_empty_folder_may_be_filled(tmp_path):
         BlockStore.write(tmp_path / "file", COUNTS)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="other systems have other permissions")
+@pytest.mark.skipif(os.name != "posix", reason="requires POSIX permissions")
 @pytest.mark.parametrize("umask", [0o077, 0o022, 0o002])
-def test_files_are_open_to_whom_the_users_files_are(tmp_path, umask):
-    before = os.umask(umask)
+def test_store_files_follow_umask(tmp_path, umask):
+    old_umask = os.umask(umask)
     try:
         store = BlockStore.write(tmp_path / "s", COUNTS)
         scratch = Scratch(store.folder)
         scratch.rows().save(np.eye(2))
     finally:
-        os.umask(before)
+        os.umask(old_umask)
     for path in (store.folder, *store.folder.rglob("*")):
         assert path.stat().st_mode & 0o777 == (0o777 if path.is_dir() else 0o666) & ~umask, path
 
@@ -74,42 +74,42 @@ from pathlib import Path
 import numpy as np, scipy.sparse as sp
 from topiarist import PLSA
 from topiarist.errors import ResourceError
-from topiarist.scale import BlockStore, InProcess
-from topiarist.store.array_files import Scratch
+from topiarist.execution import BlockStore, InProcess
+from topiarist.storage.array_files import Scratch
 
 folder = Path(sys.argv[1])
 counts = sp.random(400, 50, 0.3, format="csr", random_state=0)
-store = BlockStore.write(folder / "whole", counts, block_size=100)
+store = BlockStore.write(folder / "store", counts, block_size=100)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
 
-def refused(function):
+def print_refusal(function):
     try:
         function()
     except ResourceError as error:
         print(error.message)
 
-refused(lambda: BlockStore.write(folder / "new", counts))
-refused(lambda: PLSA(40, max_iter=2, random_state=0).fit(store))
-refused(lambda: Scratch(folder).array((1000, 1000), float, [np.eye(1000)]))
+print_refusal(lambda: BlockStore.write(folder / "new", counts))
+print_refusal(lambda: PLSA(40, max_iter=2, random_state=0).fit(store))
+print_refusal(lambda: Scratch(folder).array((1000, 1000), float, [np.eye(1000)]))
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="other systems cannot limit files")
+@pytest.mark.skipif(os.name != "posix", reason="requires file size limits")
 @pytest.mark.parametrize("limit", [0, 100, 10_000])
-def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, limit):
+def test_full_disk_raises_error_without_traces(tmp_path, limit):
     done = subprocess.run(
         [sys.executable, "-c", FULL, str(tmp_path), str(limit)], capture_output=True, text=True, check=True
     )
     first, second, third = done.stdout.splitlines()
     assert first.startswith(f"cannot write {tmp_path}/.new-")
-    assert second.startswith(f"cannot write {tmp_path}/whole/scratch-")
+    assert second.startswith(f"cannot write {tmp_path}/store/scratch-")
     assert third.startswith(f"cannot write {tmp_path}/scratch-")
-    assert [path.name for path in tmp_path.iterdir()] == ["whole"]
-    assert not list((tmp_path / "whole").glob("scratch-*"))
+    assert [path.name for path in tmp_path.iterdir()] == ["store"]
+    assert not list((tmp_path / "store").glob("scratch-*"))
 
 
-def test_folders_that_cannot_be_synced_will_do(tmp_path, monkeypatch):
-    """Some file systems do not know the wish for a folder."""
+def test_write_ignores_unsupported_folder_sync(tmp_path, monkeypatch):
+    """Some file systems cannot sync a folder."""
     import stat
 
     plain = os.fsync
@@ -124,8 +124,8 @@ def test_folders_that_cannot_be_synced_will_do(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["ids.json", "vocabulary.json", "manifest.json"])
-def test_no_room_for_the_small_files_either(tmp_path, monkeypatch, name):
-    from topiarist.store import sealed_folder
+def test_full_disk_during_metadata_write_leaves_nothing(tmp_path, monkeypatch, name):
+    from topiarist.storage import sealed_folder
     from topiarist.text.documents import Document
 
     opened = open

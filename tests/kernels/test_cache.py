@@ -13,7 +13,7 @@ from topiarist.kernels import cache
 from topiarist.kernels.jit import jit
 
 
-def _twice(number):
+def _double(number):
     return 2 * number
 
 
@@ -22,64 +22,64 @@ def kernel(tmp_path, monkeypatch):
     """A kernel as each process makes it, with a cache of its own."""
     monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path))
 
-    def made():
-        return jit(_twice)
+    def first():
+        return jit(_double)
 
-    return made
+    return first
 
 
-def hits(made):
-    return sum(made.stats.cache_hits.values())
+def hits(first):
+    return sum(first.stats.cache_hits.values())
 
 
 def kept(folder, kind):
     return next(folder.rglob(f"*.{kind}"))
 
 
-def test_what_was_compiled_is_kept(kernel):
+def test_compiled_kernel_reused_from_cache(kernel):
     assert kernel()(3) == 6
-    again = kernel()
-    assert (again(3), hits(again)) == (6, 1)
+    second = kernel()
+    assert (second(3), hits(second)) == (6, 1)
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EFBIG, errno.EROFS, errno.EMFILE])
-def test_a_kernel_that_cannot_be_kept_is_compiled_all_the_same(kernel, monkeypatch, code):
+def test_kernel_compiles_without_writable_cache(kernel, monkeypatch, code):
     def full(*_):
         raise OSError(code, "no room")
 
     with monkeypatch.context() as disk:
         disk.setattr(caching.IndexDataCacheFile, "_open_for_write", full)
         assert kernel()(3) == 6
-    again = kernel()
-    assert (again(3), hits(again)) == (6, 0)
+    second = kernel()
+    assert (second(3), hits(second)) == (6, 0)
 
 
-def test_a_cache_that_cannot_be_opened_is_none(kernel, tmp_path, monkeypatch):
+def test_unreadable_cache_counts_as_empty(kernel, tmp_path, monkeypatch):
     assert kernel()(3) == 6
     index = kept(tmp_path, "nbi").read_bytes()
 
-    def refused(*_):
+    def errors(*_):
         raise OSError(errno.EMFILE, "Too many open files")
 
-    with monkeypatch.context() as few:
-        few.setattr(caching.IndexDataCacheFile, "_load_index", refused)
+    with monkeypatch.context() as part:
+        part.setattr(caching.IndexDataCacheFile, "_load_index", errors)
         assert kernel()(3) == 6
     assert kept(tmp_path, "nbi").read_bytes() == index
-    again = kernel()
-    assert (again(3), hits(again)) == (6, 1)
+    second = kernel()
+    assert (second(3), hits(second)) == (6, 1)
 
 
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])
 @pytest.mark.parametrize("content", [b"", b"\x80\x04", pickle.dumps(7)])
-def test_a_file_that_was_cut_short_is_written_anew(kernel, tmp_path, kind, content):
+def test_truncated_cache_file_rewritten(kernel, tmp_path, kind, content):
     assert kernel()(3) == 6
     kept(tmp_path, kind).write_bytes(content)
     assert kernel()(3) == 6
-    again = kernel()
-    assert (again(3), hits(again)) == (6, 1)
+    second = kernel()
+    assert (second(3), hits(second)) == (6, 1)
 
 
-def test_a_file_that_was_cut_short_on_a_disk_that_is_full(kernel, tmp_path, monkeypatch):
+def test_truncated_cache_file_on_full_disk(kernel, tmp_path, monkeypatch):
     assert kernel()(3) == 6
     kept(tmp_path, "nbi").write_bytes(b"")
 
@@ -90,13 +90,13 @@ def test_a_file_that_was_cut_short_on_a_disk_that_is_full(kernel, tmp_path, monk
     assert kernel()(3) == 6
 
 
-def test_kernels_that_cannot_be_noted_are_not_ready(tmp_path, monkeypatch):
-    monkeypatch.setattr(cache, "marker", lambda dtype: tmp_path / "gone" / dtype)
-    cache.keep("float64")
+def test_mark_ready_ignores_missing_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, "get_ready_file", lambda dtype: tmp_path / "gone" / dtype)
+    cache.mark_ready("float64")
     assert not cache.is_ready("float64")
 
 
-def test_kernels_load_where_the_cache_folder_cannot_be_written(tmp_path):
+def test_kernels_load_with_read_only_cache_folder(tmp_path):
     """Import must not fail on a machine whose home and package folders are read-only."""
     script = (
         "import platformdirs; platformdirs.user_cache_dir = lambda *a: '/proc/no/such/place'\n"
@@ -115,8 +115,8 @@ def test_kernels_load_where_the_cache_folder_cannot_be_written(tmp_path):
     assert folder.stat().st_mode & 0o077 == 0
 
 
-def test_a_cache_folder_that_others_may_write_is_not_trusted(tmp_path):
+def test_cache_rejects_folder_writable_by_others(tmp_path):
     tmp_path.chmod(0o700)
-    assert cache.is_ours(tmp_path)
+    assert cache.is_private(tmp_path)
     tmp_path.chmod(0o777)
-    assert not cache.is_ours(tmp_path)
+    assert not cache.is_private(tmp_path)

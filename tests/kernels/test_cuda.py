@@ -19,12 +19,12 @@ def run(*arguments, **environment):
 @pytest.mark.parametrize(
     "cases", ["tests/kernels/cuda_cases.py", "tests/models/cuda_cases.py", "tests/models/cuda_growth_cases.py"]
 )
-def test_in_the_simulator(cases):
+def test_device_kernels_in_simulator(cases):
     done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", cases, NUMBA_ENABLE_CUDASIM="1")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_who_does_not_ask_for_a_device_does_not_load_it():
+def test_import_loads_no_cuda():
     script = (
         "import sys, numpy as np\n"
         "from topiarist import CAM, HPLSA, PLSA\n"

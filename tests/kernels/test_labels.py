@@ -1,4 +1,4 @@
-"""The verbs for labels: both tellings have the same signatures and the same answers."""
+"""The verbs for labels: both backends have the same signatures and the same answers."""
 
 import inspect
 
@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from topiarist.kernels import labels
 from topiarist.kernels.labels import compiled, reference
-from topiarist.kernels.labels.reference import of_size
+from topiarist.kernels.labels.reference import size_weight
 
 FIRST, SECOND = labels.load("reference"), labels.load("compiled")
 
 
-def test_tellings_have_the_same_signatures():
+def test_label_backends_have_equal_signatures():
     assert (FIRST.name, SECOND.name) == ("reference", "compiled")
     for name in labels.LabelKernels._fields[1:]:
         slow, fast = getattr(FIRST, name), getattr(SECOND, name)
@@ -24,21 +24,21 @@ def test_tellings_have_the_same_signatures():
 
 @given(st.integers(0, 10**6), st.integers(1, 30))
 @settings(max_examples=30, deadline=None)
-def test_flat_verbs_agree(seed, size):
+def test_label_kernels_match_reference(seed, size):
     rng = np.random.default_rng(seed)
     ends = np.sort(np.append([0, size], rng.integers(0, size + 1, 3)))
-    seen, unseen = rng.random(size), rng.random(4)
-    seen[ends[1] : ends[2]] = unseen[1] = 0  # a label of nothing
+    stored, default = rng.random(size), rng.random(4)
+    stored[ends[1] : ends[2]] = default[1] = 0  # a label of nothing
     answers = []
     for verbs in (FIRST, SECOND):
-        mine, rest = seen.copy(), unseen.copy()
-        verbs.normalise_labels(ends, 0, 4, mine, rest, size + 3)
+        copies, rest = stored.copy(), default.copy()
+        verbs.normalise_labels(ends, 0, 4, copies, rest, size + 3)
         for label in range(4):
             width = ends[label + 1] - ends[label]
-            assert mine[ends[label] : ends[label + 1]].sum() + (size + 3 - width) * rest[label] == pytest.approx(1)
+            assert copies[ends[label] : ends[label + 1]].sum() + (size + 3 - width) * rest[label] == pytest.approx(1)
         out = np.empty(size)
-        answers.append((mine, rest, verbs.farthest(seen, mine, 1.7, out), out))
-        assert verbs.farthest(seen, mine, 1.7, np.empty(0)) == answers[-1][2]
+        answers.append((copies, rest, verbs.extrapolate_change(stored, copies, 1.7, out), out))
+        assert verbs.extrapolate_change(stored, copies, 1.7, np.empty(0)) == answers[-1][2]
     for slow, fast in zip(*answers, strict=True):
         np.testing.assert_allclose(fast, slow, rtol=1e-12)
 
@@ -46,7 +46,7 @@ def test_flat_verbs_agree(seed, size):
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @given(seed=st.integers(0, 10**6), second=st.booleans())
 @settings(max_examples=20, deadline=None)
-def test_labels_with_a_worth_of_their_own_are_chosen_alike(kind, seed, second):
+def test_choose_labels_matches_reference_with_weights(kind, seed, second):
     rng = np.random.default_rng(seed)
     n_words, n_labels = 12, int(rng.integers(1, 6))
     counts = (rng.poisson(0.7, (5, n_words)) * rng.choice([1, 1.5, 9], (5, n_words))).astype(kind)
@@ -54,24 +54,24 @@ def test_labels_with_a_worth_of_their_own_are_chosen_alike(kind, seed, second):
     bias = rng.uniform(0.2, 0.8, (n_labels, n_labels))
     bias = bias / (bias + bias.T) if second else np.empty((0, 0))
     worth = rng.normal(size=n_labels)
-    worth[1:][rng.random(n_labels - 1) < 0.3] = labels.FORBIDDEN
-    taste = labels.Taste(bias, worth, np.array([0.0, 0.3, -0.5, -2.0]))
+    worth[1:][rng.random(n_labels - 1) < 0.3] = labels.EXCLUDED_WEIGHT
+    taste = labels.LabelWeights(bias, worth, np.array([0.0, 0.3, -0.5, -2.0]))
     words = np.ascontiguousarray(rng.dirichlet(np.full(n_words, 0.5), n_labels).T)
     answers = []
     for verbs in (FIRST, SECOND):
         ranks, gains = np.full((5, n_labels), -1, np.int32), np.full((5, n_labels), np.nan)
         scale = np.linspace(0.2, 1.0, 5)
-        verbs.choose(indptr.astype(np.int32), indices, counts[counts > 0], words, scale, taste, ranks, gains)
+        verbs.choose_labels(indptr.astype(np.int32), indices, counts[counts > 0], words, scale, taste, ranks, gains)
         answers.append((ranks, gains))
     np.testing.assert_array_equal(answers[0][0], answers[1][0])
     np.testing.assert_allclose(answers[0][1], answers[1][1], rtol=1e-9, atol=1e-9)
 
 
-def test_the_worth_of_a_size_goes_on_beyond_its_table():
+def test_size_weight_extends_table():
     table = np.array([0.0, 1.0, 0.5])
-    assert [of_size(table, size) for size in (1, 2, 3, 5)] == [1.0, 0.5, 0.0, -1.0]
+    assert [size_weight(table, size) for size in (1, 2, 3, 5)] == [1.0, 0.5, 0.0, -1.0]
 
 
-def test_records_are_found_by_name():
-    assert labels.load("reference").choose is reference.choose
-    assert labels.load("compiled").choose is compiled.choose
+def test_load_returns_record_by_name():
+    assert labels.load("reference").choose_labels is reference.choose_labels
+    assert labels.load("compiled").choose_labels is compiled.choose_labels

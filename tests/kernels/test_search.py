@@ -1,4 +1,4 @@
-"""Both tellings of the arithmetic of similarity say the same, and score blocks as they score all."""
+"""Tests that both backends of the search kernels agree, for all documents and for blocks."""
 
 import inspect
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import counts, simplex_rows
 from topiarist.kernels import search
-from topiarist.kernels.search import STRETCH, Postings, Runs, Wanted
+from topiarist.kernels.search import STRETCH, Postings, QueryVectors, Runs
 
 FAST, SLOW = search.load("compiled"), search.load("reference")
 
@@ -22,49 +22,51 @@ def case(matrix, seed, dtype=np.float64):
     words = np.sort(rng.choice(n_words, rng.integers(1, n_words + 1), replace=False)).astype(np.int64)
     meet, mixture = (rng.random((len(words), 3)).astype(dtype) for _ in range(2))
     mixture[rng.integers(len(words))] *= rng.integers(2)  # a word that the model cannot produce
-    wanted = Wanted(words, meet, mixture, rng.random(3).astype(dtype) if rng.random() < 0.7 else np.empty(0, dtype))
+    query = QueryVectors(
+        words, meet, mixture, rng.random(3).astype(dtype) if rng.random() < 0.7 else np.empty(0, dtype)
+    )
     rows, topical = simplex_rows(rng, n_docs, 3).astype(dtype), simplex_rows(rng, n_docs, 3).astype(dtype)
-    return postings, wanted, rows, topical, rng.random((n_docs, 2))
+    return postings, query, rows, topical, rng.random((n_docs, 2))
 
 
-def test_each_telling_is_what_it_is_called():
+def test_load_returns_named_backend():
     assert (FAST.name, SLOW.name) == ("compiled", "reference")
     assert not hasattr(SLOW.score_words, "py_func")
 
 
 @pytest.mark.parametrize("verb", [name for name in search.SearchKernels._fields if name != "name"])
 def test_same_signature(verb):
-    wanted = list(inspect.signature(getattr(SLOW, verb)).parameters)
-    assert list(inspect.signature(getattr(FAST, verb).py_func).parameters) == wanted
+    expected = list(inspect.signature(getattr(SLOW, verb)).parameters)
+    assert list(inspect.signature(getattr(FAST, verb).py_func).parameters) == expected
 
 
 @given(matrix=counts(), seed=st.integers(0, 10**6))
 @settings(max_examples=60, deadline=None)
-def test_scores_agree(matrix, seed):
-    postings, wanted, rows, topical, scales = case(matrix, seed)
+def test_scores_match_reference(matrix, seed):
+    postings, query, rows, topical, scales = case(matrix, seed)
     fast, slow, pieces = np.zeros(len(rows)), np.zeros(len(rows)), np.zeros(len(rows))
-    FAST.score_meaning(postings, wanted, rows, topical, scales, 0, fast)
-    SLOW.score_meaning(postings, wanted, rows, topical, scales, 0, slow)
+    FAST.score_by_kernel(postings, query, rows, topical, scales, 0, fast)
+    SLOW.score_by_kernel(postings, query, rows, topical, scales, 0, slow)
     np.testing.assert_allclose(fast, slow, rtol=1e-12)
     for start in range(0, len(rows), 3):
-        here = slice(start, min(start + 3, len(rows)))
-        FAST.score_meaning(postings, wanted, rows[here], topical[here], scales[here], start, pieces[here])
+        span = slice(start, min(start + 3, len(rows)))
+        FAST.score_by_kernel(postings, query, rows[span], topical[span], scales[span], start, pieces[span])
     np.testing.assert_array_equal(pieces, fast)
     pieces[:] = 0
     for start in range(0, len(rows), 3):
-        here = slice(start, min(start + 3, len(rows)))
-        SLOW.score_meaning(postings, wanted, rows[here], topical[here], scales[here], start, pieces[here])
+        span = slice(start, min(start + 3, len(rows)))
+        SLOW.score_by_kernel(postings, query, rows[span], topical[span], scales[span], start, pieces[span])
     np.testing.assert_allclose(pieces, slow, rtol=1e-12)
 
 
 @given(matrix=counts(), seed=st.integers(0, 10**6))
 @settings(max_examples=40, deadline=None)
-def test_words_and_lengths_agree(matrix, seed):
-    postings, wanted, rows, _, scales = case(matrix, seed)
+def test_word_scores_and_lengths_match_reference(matrix, seed):
+    postings, query, rows, _, scales = case(matrix, seed)
     rng = np.random.default_rng(seed)
     fast, slow = np.zeros(len(rows)), np.zeros(len(rows))
     for kernels, out in ((FAST, fast), (SLOW, slow)):
-        kernels.score_words(postings, wanted.words, np.ones(len(wanted.words)), scales[:, 0] + 0.1, 0, out)
+        kernels.score_words(postings, query.words, np.ones(len(query.words)), scales[:, 0] + 0.1, 0, out)
     np.testing.assert_allclose(fast, slow, rtol=1e-12)
     other, squares = simplex_rows(rng, matrix.shape[1], 3), simplex_rows(rng, matrix.shape[1], 3)
     other[rng.integers(len(other))] *= rng.integers(2)
@@ -75,7 +77,7 @@ def test_words_and_lengths_agree(matrix, seed):
 
 @given(matrix=counts(), seed=st.integers(0, 10**6))
 @settings(max_examples=40, deadline=None)
-def test_lengths_along_paths_agree(matrix, seed):
+def test_path_lengths_match_reference(matrix, seed):
     rng = np.random.default_rng(seed)
     n_docs, n_words = matrix.shape
     rows = simplex_rows(rng, n_docs, 4) ** rng.integers(1, 12)  # high powers leave classes that hold next to nothing
@@ -91,27 +93,27 @@ def test_lengths_along_paths_agree(matrix, seed):
 
 @given(matrix=counts(), seed=st.integers(0, 10**6), times=st.sampled_from([1, 40]))
 @settings(max_examples=40, deadline=None)
-def test_words_meet_in_as_many_documents(matrix, seed, times):
+def test_count_cooccurrences_matches_matrix_product(matrix, seed, times):
     by_word, rng = matrix.tocsc(), np.random.default_rng(seed)
     words = rng.integers(0, matrix.shape[1], times * rng.integers(1, 4)).astype(np.int64)  # more than 64, some twice
     fast, slow = np.zeros((2, len(words), len(words)), np.int64)
     for kernels, out in ((FAST, fast), (SLOW, slow)):
-        kernels.meetings(by_word.indptr.astype(np.int64), by_word.indices, words, matrix.shape[0], out)
+        kernels.count_cooccurrences(by_word.indptr.astype(np.int64), by_word.indices, words, matrix.shape[0], out)
     np.testing.assert_array_equal(fast, slow)
     has = (matrix.toarray() > 0)[:, words].astype(int)
     np.testing.assert_array_equal(slow, has.T @ has)
 
 
-def test_words_meet_across_blocks():
-    from topiarist.kernels.search.compiled import AT_A_TIME
+def test_count_cooccurrences_across_blocks():
+    from topiarist.kernels.search.compiled import LISTED_DOCUMENTS
 
-    n_docs = 2 * AT_A_TIME + 5
+    n_docs = 2 * LISTED_DOCUMENTS + 5
     docs = np.concatenate([np.arange(0, n_docs, 2), np.arange(0, n_docs, 3)]).astype(np.int32)
     ends = np.array([0, len(range(0, n_docs, 2)), len(docs)], np.int64)
     out = np.zeros((2, 2), np.int64)
-    FAST.meetings(ends, docs, np.arange(2), n_docs, out)
-    both, two, three = (len(range(0, n_docs, step)) for step in (6, 2, 3))
-    assert out.tolist() == [[two, both], [both, three]]
+    FAST.count_cooccurrences(ends, docs, np.arange(2), n_docs, out)
+    n_both, two, three = (len(range(0, n_docs, step)) for step in (6, 2, 3))
+    assert out.tolist() == [[two, n_both], [n_both, three]]
 
 
 def runs_of(matrix, rng):
@@ -125,122 +127,112 @@ def runs_of(matrix, rng):
 
 @given(matrix=counts(), seed=st.integers(0, 10**6))
 @settings(max_examples=40, deadline=None)
-def test_words_are_added_with_all_their_forms(matrix, seed):
+def test_add_word_scores_sums_all_forms(matrix, seed):
     rng, n_docs = np.random.default_rng(seed), matrix.shape[0]
     runs = runs_of(matrix, rng)
     weights, norms = rng.random(runs.words[-1] + 1), rng.random(n_docs).astype(np.float32) + 0.1
-    before, cut = rng.random(n_docs).astype(np.float32), int(rng.integers(n_docs + 1))
-    told = []
+    base, cut = rng.random(n_docs).astype(np.float32), int(rng.integers(n_docs + 1))
+    sums_of_parts = []
     for kernels in (FAST, SLOW):
         out, sums = np.zeros(n_docs, np.float32), np.zeros((2, 4))
-        for part, own in zip((slice(0, cut), slice(cut, n_docs)), sums, strict=True):
+        for part, scores in zip((slice(0, cut), slice(cut, n_docs)), sums, strict=True):
             peaks = np.zeros(-(-len(out[part]) // STRETCH), np.float32)
-            kernels.add_words(runs, weights, norms[part], part.start, before[part], STRETCH, out[part], peaks, own)
+            kernels.add_word_scores(
+                runs, weights, norms[part], part.start, base[part], STRETCH, out[part], peaks, scores
+            )
             stretches = range(0, len(out[part]), STRETCH)
             assert peaks.tolist() == [out[part][start : start + STRETCH].max() for start in stretches]
-        told.append((out, sums.sum(axis=0)))
-    for fast, slow in zip(*told, strict=True):
+        sums_of_parts.append((out, sums.sum(axis=0)))
+    for fast, slow in zip(*sums_of_parts, strict=True):
         np.testing.assert_allclose(fast, slow, rtol=1e-5)
-    assert told[0][1][3] == matrix.nnz
-    assert told[0][1][0] == np.count_nonzero(told[0][0] > 0)
+    assert sums_of_parts[0][1][3] == matrix.nnz
+    assert sums_of_parts[0][1][0] == np.count_nonzero(sums_of_parts[0][0] > 0)
 
 
-@given(matrix=counts(), seed=st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
-def test_who_holds_most_words_is_told_alike(matrix, seed):
-    rng, n_docs = np.random.default_rng(seed), matrix.shape[0]
-    runs, allowed = runs_of(matrix, rng), rng.random(n_docs) < 0.7
-    weights = rng.integers(1, 4, runs.words[-1] + 1).astype(np.float64)
-    fast, slow, least = np.zeros(3), np.zeros(3), float(rng.integers(1, 6))
-    FAST.hold_words(runs, weights, 0, allowed, least, fast)
-    SLOW.hold_words(runs, weights, 0, allowed, least, slow)
-    np.testing.assert_array_equal(fast, slow)
+def test_add_word_scores_across_blocks():
+    from topiarist.kernels.search.compiled import ROWS_PER_PASS
 
-
-def test_words_are_added_across_what_is_added_together():
-    from topiarist.kernels.search.compiled import TOGETHER
-
-    n_docs = 2 * TOGETHER + 5
+    n_docs = 2 * ROWS_PER_PASS + 5
     docs = [np.arange(step, n_docs, step, dtype=np.int32) for step in (2, 3, 5)]
     ends = np.cumsum([0, *map(len, docs)])
     runs = Runs(np.concatenate(docs), np.ones(ends[-1], np.uint8), ends[:-1], ends[1:], np.array([0, 0, 1]))
-    norms, nothing, out = np.ones(n_docs, np.float32), np.zeros(n_docs, np.float32), np.empty(n_docs, np.float32)
+    norms, empty, out = np.ones(n_docs, np.float32), np.zeros(n_docs, np.float32), np.empty(n_docs, np.float32)
     sums = np.zeros(4)
-    FAST.add_words(
-        runs, np.array([1.0, 4.0]), norms, 0, nothing, STRETCH, out, np.zeros(n_docs // STRETCH + 1, np.float32), sums
+    FAST.add_word_scores(
+        runs, np.array([1.0, 4.0]), norms, 0, empty, STRETCH, out, np.zeros(n_docs // STRETCH + 1, np.float32), sums
     )
     numbers = np.arange(n_docs)
-    often = (numbers % 2 == 0).astype(float) + (numbers % 3 == 0)
-    expected = often / (often + 1) + 2.0 * (numbers % 5 == 0)
+    counts_of_word = (numbers % 2 == 0).astype(float) + (numbers % 3 == 0)
+    expected = counts_of_word / (counts_of_word + 1) + 2.0 * (numbers % 5 == 0)
     expected[0] = 0
     np.testing.assert_allclose(out, expected, rtol=1e-6)
     assert sums[3] == ends[-1]
 
 
 @pytest.mark.parametrize("docs", [[-3, 1], [1, 9], [1 << 30, 2]])
-def test_places_that_name_no_document_are_not_read(docs):
+def test_add_word_scores_ignores_invalid_documents(docs):
     runs = Runs(
         np.array(docs, np.int32), np.ones(2, np.uint8), np.array([0]), np.array([2]), np.array([0])
     )  # fmt: skip
     out, sums, single = np.zeros(5, np.float32), np.zeros(4), np.ones(5, np.float32)
     for kernels in (FAST, SLOW):
         peaks = np.zeros(1, np.float32)
-        kernels.add_words(runs, np.ones(1), single, 0, np.zeros(5, np.float32), STRETCH, out, peaks, sums)
+        kernels.add_word_scores(runs, np.ones(1), single, 0, np.zeros(5, np.float32), STRETCH, out, peaks, sums)
         assert sums[3] < 2
 
 
-def test_rows_are_opened_alike():
-    kept = np.random.default_rng(0).integers(0, 256, (50, 7)).astype(np.uint8)
-    kept[3] = 0
-    fast, slow = np.ones((2, *kept.shape), np.float32)
-    FAST.open_rows(kept, fast)
-    SLOW.open_rows(kept, slow)
+def test_unpack_rows_matches_reference():
+    byte_rows = np.random.default_rng(0).integers(0, 256, (50, 7)).astype(np.uint8)
+    byte_rows[3] = 0
+    fast, slow = np.ones((2, *byte_rows.shape), np.float32)
+    FAST.unpack_rows(byte_rows, fast)
+    SLOW.unpack_rows(byte_rows, slow)
     np.testing.assert_allclose(fast, slow, rtol=1e-6)
     assert not fast[3].any()
 
 
-def test_every_number_of_half_precision_is_read():
+def test_score_half_vectors_reads_every_number():
     halves = np.arange(1 << 16, dtype=np.uint16)
     finite = halves[np.isfinite(halves.view(np.float16))][:, None]
     for weight in (1.0, -0.37, 1e-3):
         fast, slow = np.zeros(len(finite), np.float32), np.zeros(len(finite), np.float32)
         for kernels, out in ((FAST, fast), (SLOW, slow)):
-            kernels.score_vectors(finite, np.array([weight], np.float32), out)
+            kernels.score_half_vectors(finite, np.array([weight], np.float32), out)
         np.testing.assert_array_equal(fast, slow)
 
 
-def test_vectors_score_alike_in_both_tellings_and_in_pieces():
+def test_score_half_vectors_matches_reference_in_slices():
     rng = np.random.default_rng(0)
     halves = rng.standard_normal((50, 67)).astype(np.float16).view(np.uint16)
     halves[3] = 0
     direction = rng.standard_normal(67).astype(np.float32)
     fast, slow, pieces = (np.ones(50, np.float32) for _ in range(3))
-    FAST.score_vectors(halves, direction, fast)
-    SLOW.score_vectors(halves, direction, slow)
-    FAST.score_vectors(halves[:20], direction, pieces[:20])
-    FAST.score_vectors(halves[20:], direction, pieces[20:])
+    FAST.score_half_vectors(halves, direction, fast)
+    SLOW.score_half_vectors(halves, direction, slow)
+    FAST.score_half_vectors(halves[:20], direction, pieces[:20])
+    FAST.score_half_vectors(halves[20:], direction, pieces[20:])
     np.testing.assert_allclose(fast, slow, atol=1e-5)
     np.testing.assert_array_equal(pieces, fast)
     assert fast[3] == 0.0
 
 
-def test_places_score_alike_in_both_tellings():
+def test_score_byte_vectors_matches_reference():
     rng = np.random.default_rng(0)
     places = rng.integers(-127, 128, (50, 100)).astype(np.int8)
     direction = rng.standard_normal(100).astype(np.float32)
     fast, slow = (np.ones(50, np.float32) for _ in range(2))
-    FAST.score_places(places, direction, fast)
-    SLOW.score_places(places, direction, slow)
+    FAST.score_byte_vectors(places, direction, fast)
+    SLOW.score_byte_vectors(places, direction, slow)
     np.testing.assert_allclose(fast, slow, rtol=1e-4, atol=1e-3)
 
 
-def test_documents_that_a_damaged_file_names_are_passed_over():
+def test_scores_ignore_documents_outside_block():
     docs = np.array([-3, 1, -1, 7, 900, 2, -(2**31)], np.int32)  # of one word, in no order, some of nobody
     postings = Postings(np.array([0, len(docs)], np.int64), docs, np.ones(len(docs)))
-    rows, wanted = np.ones((4, 1)), Wanted(np.array([0]), np.ones((1, 1)), np.ones((1, 1)), np.empty(0))
+    rows, query = np.ones((4, 1)), QueryVectors(np.array([0]), np.ones((1, 1)), np.ones((1, 1)), np.empty(0))
     for start in (0, 1, 2):
         memory = np.zeros(64)
-        FAST.score_meaning(postings, wanted, rows, rows, np.ones((4, 2)), start, memory[30:34])
+        FAST.score_by_kernel(postings, query, rows, rows, np.ones((4, 2)), start, memory[30:34])
         FAST.score_words(postings, np.array([0]), np.ones(1), np.ones(4), start, memory[30:34])
         assert not memory[:30].any()
         assert not memory[34:].any()

@@ -1,4 +1,4 @@
-"""How every compiled kernel is compiled: no lock, kept on disk, sums fused; and rows asked for ahead of time."""
+"""Compilation of kernels: without the interpreter lock, cached on disk, with fused sums; and row prefetching."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from numba.extending import intrinsic
 
 from topiarist.kernels import cache
 
-cache.settle()
+cache.configure_cache()
 
 FASTMATH = {"reassoc", "contract", "arcp"}  # NaN and infinity keep their meaning, as the guards need
-AHEAD = 16  # non-zeros: how far ahead rows are asked for
+PREFETCH_DISTANCE = 16  # non-zeros between a row and the row that is prefetched
 
 
 def jit(function):
-    """A kernel: compiled when it is first called, and kept."""
-    return _kept(numba.njit(nogil=True, fastmath=FASTMATH)(function))
+    """Compile a kernel on its first call and cache it."""
+    return _add_cache(numba.njit(nogil=True, fastmath=FASTMATH)(function))
 
 
 def inline(function):
-    """A part of kernels: written into each of them."""
-    return _kept(numba.njit(nogil=True, fastmath=FASTMATH, inline="always")(function))
+    """Compile a function that is inlined into kernels."""
+    return _add_cache(numba.njit(nogil=True, fastmath=FASTMATH, inline="always")(function))
 
 
-def _kept(compiled):
-    if not numba.config.DISABLE_JIT:  # in a debugger it is the plain function
-        compiled._cache = cache.Kept(compiled.py_func)  # what ``cache=True`` does, with a cache that may fail
-    return compiled
+def _add_cache(kernel):
+    if not numba.config.DISABLE_JIT:  # otherwise it is the plain function
+        kernel._cache = cache.CachedKernel(kernel.py_func)  # as ``cache=True``, but tolerant of file errors
+    return kernel
 
 
-# The sweeps jump from row to row of a factor as the words of a document demand, and wait for memory more than they
-# compute. Numba has no word for a prefetch, LLVM does: this is that word. It changes no result.
-CACHE_LINE = 64
-LINES = 4  # 64 floats of four bytes; the hardware follows by itself from there
+# The sweeps access the rows of a factor in the order of the words of a document and are bound by memory latency. Numba
+# has no prefetch, LLVM has: this intrinsic calls it. It does not change results.
+CACHE_LINE = 64  # bytes
+PREFETCH_LINES = 4  # 64 floats of four bytes; the hardware prefetcher continues from there
 
 
 @intrinsic
@@ -52,7 +52,7 @@ def prefetch_row(_context, array, row):
         declaration = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
         function = cgutils.get_or_insert_function(builder.module, declaration, "llvm.prefetch.p0")
         read, keep, data = (ir.Constant(number, value) for value in (0, 3, 1))
-        for line in range(LINES):
+        for line in range(PREFETCH_LINES):
             target = builder.add(address, ir.Constant(word, line * CACHE_LINE))
             builder.call(function, [builder.inttoptr(target, pointer), read, keep, data])
         return context.get_dummy_value()
@@ -60,8 +60,8 @@ def prefetch_row(_context, array, row):
     return types.void(array, row), emit
 
 
-def _nothing(array, row):
-    """The same lines in a debugger (``NUMBA_DISABLE_JIT``): nothing to fetch ahead."""
+def _skip_prefetch(array, row):
+    """Do nothing: the replacement of ``prefetch_row`` without compilation (``NUMBA_DISABLE_JIT``)."""
 
 
-prefetch = _nothing if numba.config.DISABLE_JIT else prefetch_row
+prefetch = _skip_prefetch if numba.config.DISABLE_JIT else prefetch_row

@@ -1,7 +1,6 @@
-"""A block of documents as the sweeps want it: counts by document and by word, cut into pieces for threads.
+"""Block of documents in the memory layout of the kernels: counts by document and by word, cut into slices for threads.
 
-The cuts depend on the counts alone, never on the number of threads: any number of them adds the same numbers in the
-same order.
+The cuts depend on the counts alone and never on the number of threads, so any number adds in the same order.
 """
 
 from __future__ import annotations
@@ -14,17 +13,17 @@ import numpy as np
 from topiarist.arrays import Array, Csr, Dtype, DTypeLike
 from topiarist.kernels import load
 
-PIECES = 64  # enough to keep sixteen threads evenly busy, few enough that handing them out costs nothing
+MAX_SLICES = 64  # keeps sixteen threads evenly busy at a negligible cost of scheduling
 CACHE_LINE = 64
-TILE_BYTES = 8 << 20  # a quarter of the shared cache of a common server core complex: words need their share of it
-LARGEST_TILE = 1 << 16  # documents: so that two bytes number them
-SMALLEST_TILE = 4096  # documents: below this a word would hardly occur twice in a tile
-SMALLEST_PIECE = 100_000  # non-zeros: below this a thread is busier starting than adding
+TILE_BYTES = 8 << 20  # a quarter of the shared cache of a common server core complex; words need the rest
+MAX_TILE_DOCUMENTS = 1 << 16  # their numbers fit into two bytes
+MIN_TILE_DOCUMENTS = 4096  # in smaller tiles a word would hardly occur twice
+MIN_SLICE_NONZEROS = 100_000  # for fewer, starting a thread costs more than the sums
 
 
 @dataclass(frozen=True)
-class Side:
-    """One order of the counts, with the row numbers where its pieces begin and end."""
+class CountsView:
+    """Counts in one order, with the row numbers at which the slices for threads begin and end."""
 
     indptr: Array
     indices: Array
@@ -32,39 +31,42 @@ class Side:
     cuts: Array
 
     @classmethod
-    def of(cls, matrix: Csr, dtype: DTypeLike | None = None) -> Side:
-        """From a CSR matrix (rows are documents) or a CSC one (rows are words), sharing what has this type already."""
+    def from_matrix(cls, matrix: Csr, dtype: DTypeLike | None = None) -> CountsView:
+        """Create a view of a CSR matrix (rows are documents) or a CSC matrix (rows are words).
+
+        Data that have this type already are shared.
+        """
         data = matrix.data if dtype is None else matrix.data.astype(dtype, copy=False)
-        return cls(matrix.indptr, matrix.indices, data, even_cuts(matrix.indptr))
+        return cls(matrix.indptr, matrix.indices, data, cut_evenly(matrix.indptr))
 
     @property
     def n_rows(self) -> int:
-        """Documents, or words."""
+        """Number of rows: documents or words."""
         return len(self.indptr) - 1
 
     @property
-    def pieces(self) -> list[slice]:
-        """The pieces, as slices of rows."""
+    def slices(self) -> list[slice]:
+        """Slices of rows with about equally many non-zeros."""
         return [slice(a, b) for a, b in zip(self.cuts[:-1].tolist(), self.cuts[1:].tolist(), strict=True)]
 
 
 @dataclass(frozen=True)
 class Tiles:
-    """Counts by word, one tile of documents after the other.
+    """Counts by word, in tiles of documents.
 
-    A sweep by words jumps about in the documents' factors. A tile is as many documents as have factors that stay in the
-    processor's shared cache meanwhile; without tiles a pass over more documents than that would wait for memory.
+    A sweep by words accesses the documents' factors in random order. A tile has as many documents as have factors that
+    fit into the shared cache of the processor. Without tiles a pass over more documents waits for memory.
     """
 
     indptr: Array  # (n_tiles, n_words + 1): where a word's documents in a tile begin and end
     starts: Array  # (n_tiles + 1,): the first document of each tile
-    indices: Array  # documents, numbered from the start of their tile, so that two bytes are enough
+    indices: Array  # documents, numbered from the start of their tile, in two bytes
     data: Array
     ends: Array  # (n_words + 1,): non-zeros of all tiles up to a word
 
     @classmethod
-    def of(cls, rows: Side, n_words: int, size: int) -> Tiles:
-        """Turn counts by document into counts by word, ``size`` documents at a time."""
+    def from_rows(cls, rows: CountsView, n_words: int, size: int) -> Tiles:
+        """Convert counts by document to counts by word, ``size`` documents at a time."""
         kernels = load()
         starts = np.append(np.arange(0, rows.n_rows, size), rows.n_rows)
         indptr = np.zeros((len(starts) - 1, n_words + 1), np.int64)
@@ -78,41 +80,41 @@ class Tiles:
             kernels.transpose(documents, rows.indices, rows.data, ends[:-1].copy(), indices, data)
         return cls(indptr, starts, indices, data, (indptr - indptr[:, :1]).sum(axis=0))
 
-    def pieces(self, number: int) -> list[slice]:
-        """About ``number`` slices of words with about equally many non-zeros.
+    def slices(self, number: int) -> list[slice]:
+        """Return about ``number`` slices of words with about equally many non-zeros.
 
-        A word belongs to one piece and its tiles come in their order, so that this number, unlike that of a side's
-        pieces, may follow the number of threads. Few long pieces use a tile often while it is at hand.
+        A word belongs to one slice and its tiles are in order, so this number can depend on the number of threads,
+        unlike the slices of ``CountsView``. Few long slices use a tile often while it is in the cache.
         """
-        cuts = even_cuts(self.ends, number)
+        cuts = cut_evenly(self.ends, number)
         return [slice(a, b) for a, b in pairwise(cuts.tolist())]
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Counts as the sweeps read them: by document, and by word."""
+    """Counts by document and by word, in the layout of the kernels."""
 
-    rows: Side
+    rows: CountsView
     words: Tiles
 
     @classmethod
-    def of(cls, counts: Csr, dtype: DTypeLike = np.float64, n_components: int = 1) -> Shard:
-        """Index a CSR matrix both ways; the matrix is not changed, and not copied where it has this type."""
-        rows = Side.of(counts, dtype)
-        size = min(LARGEST_TILE, max(SMALLEST_TILE, TILE_BYTES // (n_components * np.dtype(dtype).itemsize)))
-        return cls(rows, Tiles.of(rows, int(counts.shape[1]), size))
+    def from_matrix(cls, counts: Csr, dtype: DTypeLike = np.float64, n_components: int = 1) -> Shard:
+        """Index a CSR matrix in both orders; its data are shared if they have this type."""
+        rows = CountsView.from_matrix(counts, dtype)
+        size = min(MAX_TILE_DOCUMENTS, max(MIN_TILE_DOCUMENTS, TILE_BYTES // (n_components * np.dtype(dtype).itemsize)))
+        return cls(rows, Tiles.from_rows(rows, int(counts.shape[1]), size))
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Documents and words."""
+        """Numbers of documents and words."""
         return self.rows.n_rows, self.words.indptr.shape[1] - 1
 
     def uniform_rows(self, n_components: int) -> Array:
-        """Proportions of its documents that say nothing yet."""
-        return uniform_rows(self.shape[0], n_components, self.rows.data.dtype)
+        """Return uniform mixing proportions for the documents of the shard."""
+        return make_uniform_rows(self.shape[0], n_components, self.rows.data.dtype)
 
     def word_totals(self) -> Array:
-        """How often each word occurs."""
+        """Return the total count of each word."""
         total = np.zeros(self.shape[1])
         for ends in self.words.indptr:
             running = np.concatenate([[0.0], np.cumsum(self.words.data[ends[0] : ends[-1]], dtype=np.float64)])
@@ -120,30 +122,30 @@ class Shard:
         return total
 
 
-def even_cuts(indptr: Array, pieces: int = PIECES) -> Array:
-    """Row numbers that cut the rows into pieces of about equally many non-zeros (and never an empty piece)."""
+def cut_evenly(indptr: Array, n_slices: int = MAX_SLICES) -> Array:
+    """Return row numbers that cut the rows into slices of about equally many non-zeros; no slice is empty."""
     n_rows, nnz = len(indptr) - 1, int(indptr[-1] - indptr[0])
-    pieces = max(1, min(pieces, nnz // SMALLEST_PIECE, n_rows))
-    targets = indptr[0] + np.linspace(0, nnz, pieces + 1)
+    n_slices = max(1, min(n_slices, nnz // MIN_SLICE_NONZEROS, n_rows))
+    targets = indptr[0] + np.linspace(0, nnz, n_slices + 1)
     cuts = np.searchsorted(indptr, targets)
     cuts[0], cuts[-1] = 0, n_rows
     return np.unique(cuts)
 
 
-def uniform_rows(n_rows: int, n_components: int, dtype: DTypeLike) -> Array:
-    """Mixing proportions that say nothing yet."""
-    rows = aligned_empty((n_rows, n_components), dtype)
+def make_uniform_rows(n_rows: int, n_components: int, dtype: DTypeLike) -> Array:
+    """Return uniform mixing proportions."""
+    rows = allocate_aligned((n_rows, n_components), dtype)
     rows[:] = 1.0 / n_components
     return rows
 
 
-def aligned_empty(shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-    """An array that begins on a cache line: where a row is a whole number of lines, the sweeps run a fifth faster."""
+def allocate_aligned(shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+    """Allocate an array at the start of a cache line; sweeps over rows of whole lines run a fifth faster."""
     dtype = np.dtype(dtype)
     size = int(np.prod(shape)) * dtype.itemsize
-    return _aligned(np.empty(size + CACHE_LINE, np.uint8), size, dtype, shape)
+    return _align_view(np.empty(size + CACHE_LINE, np.uint8), size, dtype, shape)
 
 
-def _aligned(buffer: Array, size: int, dtype: Dtype, shape: tuple[int, ...]) -> Array:
+def _align_view(buffer: Array, size: int, dtype: Dtype, shape: tuple[int, ...]) -> Array:
     start = -buffer.ctypes.data % CACHE_LINE
     return buffer[start : start + size].view(dtype).reshape(shape)

@@ -1,30 +1,30 @@
-"""The verbs of known classes in numba: words handed down paths (K1), classes of new documents (K2)."""
+"""Compiled kernels of known classes in numba: paths (K1) and classes of documents (K2)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from topiarist.arrays import DTypeLike
-from topiarist.kernels import LEAST_LEAP, SMALLEST_MIXTURE, Folding, Paths, verbs
+from topiarist.kernels import MIN_LEAP_SHARE, SMALLEST_MIXTURE, Folding, Paths, index_by_name
 from topiarist.kernels.counts.compiled import _add_ratios
 from topiarist.kernels.jit import inline, jit
 
-BLOCK = 1 << 12  # numbers: a block of words, node by node, stays in a core's first cache
+BLOCK = 1 << 12  # numbers; a block of words by node stays in a core's first cache
 
 
 @jit
-def hand_down(indptr, indices, data, own, paths, start, out, sums):
-    """(K1), (H4): see ``reference.hand_down``. A few words at a time are turned to lie node by node."""
-    smallest, zero = own.dtype.type(SMALLEST_MIXTURE), own.dtype.type(0)
-    n_nodes, last = len(own), data.shape[1] - 1
+def propagate_down_paths(indptr, indices, data, node_words, paths, start, out, sums):
+    """(K1), (H4): see ``reference.propagate_down_paths``. Blocks of words are transposed to node order."""
+    smallest, zero = node_words.dtype.type(SMALLEST_MIXTURE), node_words.dtype.type(0)
+    n_nodes, last = len(node_words), data.shape[1] - 1
     size = max(16, BLOCK // n_nodes)
-    words, shares = np.empty((size, n_nodes), own.dtype), np.empty((size, n_nodes), own.dtype)
+    words, shares = np.empty((size, n_nodes), node_words.dtype), np.empty((size, n_nodes), node_words.dtype)
     total = 0.0
     sums[:] = 0
     for first in range(0, len(indptr) - 1, size):
         n = min(size, len(indptr) - 1 - first)
         for v in range(n_nodes):
-            part = own[v, start + first : start + first + n]
+            part = node_words[v, start + first : start + first + n]
             for w in range(n):
                 words[w, v] = part[w]
         shares[:n] = 0
@@ -35,17 +35,17 @@ def hand_down(indptr, indices, data, own, paths, start, out, sums):
                 mixture = zero
                 for p in range(begin, end):
                     mixture += paths.weights[p] * word[paths.nodes[p]]
-                told, taught = data[t, 0], data[t, last]
-                if taught > 0:
-                    total += taught * np.log(np.float64(max(mixture, smallest)))
+                first_ratio, last_ratio = data[t, 0], data[t, last]
+                if last_ratio > 0:
+                    total += last_ratio * np.log(np.float64(max(mixture, smallest)))
                 if mixture <= smallest:
                     continue
-                told /= mixture
-                taught /= mixture
+                first_ratio /= mixture
+                last_ratio /= mixture
                 for p in range(begin, end):
                     value = paths.weights[p] * word[paths.nodes[p]]
-                    sums[p] += taught * value
-                    share[paths.nodes[p]] += told * value
+                    sums[p] += last_ratio * value
+                    share[paths.nodes[p]] += first_ratio * value
         for v in range(n_nodes):
             part = out[v, start + first : start + first + n]
             for w in range(n):
@@ -54,66 +54,70 @@ def hand_down(indptr, indices, data, own, paths, start, out, sums):
 
 
 @inline
-def _weighed(row, total, sizes, out):
-    """``out`` = the next weights of the classes; how much they moved, and their sum."""
-    moved = norm = 0.0
+def _update_weights(row, total, sizes, out):
+    """Compute the next weights of the classes; return their total change and their sum."""
+    change = norm = 0.0
     for k in range(len(row)):
         count = row[k] * total[k]
         out[k] = count * sizes[k] / (sizes[k] + count)
-        moved += abs(out[k] - row[k])
+        change += abs(out[k] - row[k])
         norm += out[k]
-    return moved, norm
+    return change, norm
 
 
 @jit
-def categorise(indptr, indices, data, own, other, sizes, folding):
+def categorise(indptr, indices, data, row_factor, column_factor, sizes, folding):
     """(K2): see ``reference.categorise``."""
-    width = own.shape[1]
-    longest = 0
-    for d in range(len(own)):
-        longest = max(longest, indptr[d + 1] - indptr[d])
-    run, row, mixture = np.empty(width, own.dtype), np.empty(width, own.dtype), np.empty(longest, own.dtype)
-    total, one, two = np.empty(width), np.empty(width), np.empty(width)
-    for d in range(len(own)):
+    width = row_factor.shape[1]
+    max_length = 0
+    for d in range(len(row_factor)):
+        max_length = max(max_length, indptr[d + 1] - indptr[d])
+    run, row, mixture = (
+        np.empty(width, row_factor.dtype),
+        np.empty(width, row_factor.dtype),
+        np.empty(max_length, row_factor.dtype),
+    )
+    total, first_step, second_step = np.empty(width), np.empty(width), np.empty(width)
+    for d in range(len(row_factor)):
         span = (indptr[d], indptr[d + 1])
-        longest_leap, before = 4.0, np.inf
+        max_leap, last_change = 4.0, np.inf
         for step in range(0, folding.max_steps, 2):
-            row[:] = own[d]
-            _add_ratios(indices, data, span, row, other, run, total, mixture)
-            moved, norm = _weighed(row, total, sizes, one)
+            row[:] = row_factor[d]
+            _add_ratios(indices, data, span, row, column_factor, run, total, mixture)
+            change, norm = _update_weights(row, total, sizes, first_step)
             if norm == 0.0:
                 break
-            if moved < folding.tolerance * norm or step + 1 >= folding.max_steps:
-                own[d] = one
+            if change < folding.tolerance * norm or step + 1 >= folding.max_steps:
+                row_factor[d] = first_step
                 break
-            longest_leap = max(1.0, longest_leap / 4.0) if moved > before else longest_leap * 2.0
-            before = moved
+            max_leap = max(1.0, max_leap / 4.0) if change > last_change else max_leap * 2.0
+            last_change = change
             for k in range(width):
-                row[k] = one[k]
-            _add_ratios(indices, data, span, row, other, run, total, mixture)
-            moved, norm = _weighed(row, total, sizes, two)
-            if moved < folding.tolerance * norm or step + 2 >= folding.max_steps:
-                own[d] = two
+                row[k] = first_step[k]
+            _add_ratios(indices, data, span, row, column_factor, run, total, mixture)
+            change, norm = _update_weights(row, total, sizes, second_step)
+            if change < folding.tolerance * norm or step + 2 >= folding.max_steps:
+                row_factor[d] = second_step
                 break
             first = bend = 0.0
             for k in range(width):
-                first += (one[k] - own[d, k]) ** 2
-                bend += (two[k] - 2.0 * one[k] + own[d, k]) ** 2
-            leap = min(max(1.0, np.sqrt(first / bend)), longest_leap) if bend > 0.0 else 1.0
+                first += (first_step[k] - row_factor[d, k]) ** 2
+                bend += (second_step[k] - 2.0 * first_step[k] + row_factor[d, k]) ** 2
+            leap = min(max(1.0, np.sqrt(first / bend)), max_leap) if bend > 0.0 else 1.0
             for k in range(width):
-                ahead = own[d, k] + 2.0 * leap * (one[k] - own[d, k])
-                ahead += leap * leap * (two[k] - 2.0 * one[k] + own[d, k])
-                own[d, k] = max(ahead, LEAST_LEAP * two[k])
+                next_row = row_factor[d, k] + 2.0 * leap * (first_step[k] - row_factor[d, k])
+                next_row += leap * leap * (second_step[k] - 2.0 * first_step[k] + row_factor[d, k])
+                row_factor[d, k] = max(next_row, MIN_LEAP_SHARE * second_step[k])
 
 
-VERBS = verbs(hand_down, categorise)
+FUNCTIONS = index_by_name(propagate_down_paths, categorise)
 
 
 def prepare(dtype: DTypeLike) -> None:
     """Compile these kernels in one precision."""
     indptr, indices = np.array([0, 1], np.int32), np.array([0], np.int32)
-    own, data = np.ones((1, 1), dtype), np.ones(1, dtype)
-    categorise(indptr, indices, data, own, own.copy(), np.ones(1), Folding())
+    row_factor, data = np.ones((1, 1), dtype), np.ones(1, dtype)
+    categorise(indptr, indices, data, row_factor, row_factor.copy(), np.ones(1), Folding())
     ends, places = np.array([0, 1]), np.array([0])
     paths = Paths(ends, places, data, ends.copy(), places.copy(), data.copy())
-    hand_down(indptr, indices, own, own.copy(), paths, 0, own.copy(), np.empty(1))
+    propagate_down_paths(indptr, indices, row_factor, row_factor.copy(), paths, 0, row_factor.copy(), np.empty(1))

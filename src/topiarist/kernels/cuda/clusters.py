@@ -1,4 +1,4 @@
-"""Joint probabilities of clusters and words: smoothed, added up under the nodes of a tree, and what they tell."""
+"""Kernels for joint probabilities of clusters and words: smoothing, sums below nodes, and information."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topiarist.kernels.cuda.warp import LANES, kernel, warp_sum
 
 @kernel
 def blend(table, columns, rows, out):
-    """``out[c, w] = (table[c, w] + columns[w]) * rows[c]``."""
+    """Compute ``out[c, w] = (table[c, w] + columns[w]) * rows[c]``."""
     width = out.shape[1]
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         c, w = n // width, n % width
@@ -20,17 +20,17 @@ def blend(table, columns, rows, out):
 
 
 @kernel
-def raise_to(table, least):
-    """Nothing less than this, in place."""
+def apply_minimum(table, minimum):
+    """Replace smaller numbers by ``minimum`` in place."""
     width = table.shape[1]
     for n in range(cuda.grid(1), table.size, cuda.gridsize(1)):
-        if table[n // width, n % width] < least:
-            table[n // width, n % width] = least
+        if table[n // width, n % width] < minimum:
+            table[n // width, n % width] = minimum
 
 
 @kernel
 def add_rows(table, ends, rows, out):
-    """``out[g]`` is the sum of the rows ``rows[ends[g]:ends[g + 1]]``, in double precision."""
+    """Compute ``out[g]``, the sum of the rows ``rows[ends[g]:ends[g + 1]]``, in double precision."""
     width = out.shape[1]
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         g, w = n // width, n % width
@@ -42,22 +42,22 @@ def add_rows(table, ends, rows, out):
 
 @kernel
 def information(table, first, second, sign, size, sums):
-    """Σ_w x log x of rows x, ``size`` words at a time: ``sums`` is (rows, pieces). One warp for a piece.
+    """Compute Σ_w x log x of rows x, ``size`` words at a time: ``sums`` is (rows, parts). One warp for a part.
 
-    Row n is ``table[first[n]]``, and ``sign`` times ``table[second[n]]`` with it unless that is -1; nothing counts as
-    less than zero.
+    Row n is ``table[first[n]]``, plus ``sign`` times ``table[second[n]]`` unless that is -1; negative numbers count as
+    zero.
     """
     lane, width, pieces = cuda.threadIdx.x & (LANES - 1), table.shape[1], sums.shape[1]
     for n in range(cuda.grid(1) // LANES, sums.size, cuda.gridsize(1) // LANES):
         pair, piece = n // pieces, n % pieces
-        one, other = first[pair], second[pair]
+        first_row, second_row = first[pair], second[pair]
         end = (piece + 1) * size
         end = end if end < width else width
         total = 0.0
         for w in range(piece * size + lane, end, LANES):
-            value = np.float64(table[one, w])
-            if other >= 0:
-                value += sign * np.float64(table[other, w])
+            value = np.float64(table[first_row, w])
+            if second_row >= 0:
+                value += sign * np.float64(table[second_row, w])
             if value > 0.0:
                 total += value * math.log(value)
         total = warp_sum(total)

@@ -1,7 +1,7 @@
-"""The verbs that go over whole arrays: elementwise, or sums of which every warp adds its part in a fixed order.
+"""Kernels over whole arrays: elementwise, or sums in which every warp adds its part in a fixed order.
 
-Elementwise kernels see their arrays flat. Sums are left as one number for each of a fixed number of warps, so that the
-order of addition depends on the size of the arrays alone; the few numbers are added up by whoever asked.
+Elementwise kernels see their arrays flat. A sum returns one number for each of a fixed number of warps, so that the
+order of addition depends on the size of the arrays alone. The caller adds these numbers.
 """
 
 from __future__ import annotations
@@ -17,47 +17,47 @@ from topiarist.kernels.cuda.warp import LANES, kernel, warp_max, warp_sum
 
 @kernel
 def fill(out, value):
-    """``out = value``."""
+    """Compute ``out = value``."""
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         out[n] = value
 
 
 @kernel
 def add(first, second, out):
-    """``out = first + second``."""
+    """Compute ``out = first + second``."""
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         out[n] = first[n] + second[n]
 
 
 @kernel
 def multiply(first, second, out):
-    """``out = first * second``."""
+    """Compute ``out = first * second``."""
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         out[n] = first[n] * second[n]
 
 
 @kernel
 def power(array, exponent, out):
-    """``out = array ** exponent``."""
+    """Compute ``out = array ** exponent``; zero for numbers that are not positive."""
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         out[n] = array[n] ** out.dtype.type(exponent) if array[n] > 0 else out.dtype.type(0)
 
 
 @kernel
 def logarithms(array, out):
-    """The logarithm, finite everywhere."""
+    """Compute finite logarithms: values below ``SMALLEST_MIXTURE`` count as ``SMALLEST_MIXTURE``."""
     smallest = out.dtype.type(SMALLEST_MIXTURE)
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         out[n] = math.log(array[n] if array[n] > smallest else smallest)
 
 
 @kernel
-def look_ahead(old, new, ahead, out):
-    """See ``reference.look_ahead``; ``ahead`` is the stride less one."""
+def extrapolate(old, new, factor, out):
+    """See ``reference.extrapolate``; ``factor`` is the stride less one."""
     half = out.dtype.type(0.5)
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
-        far, near = new[n] + out.dtype.type(ahead) * (new[n] - old[n]), half * new[n]
-        out[n] = far if far > near else near
+        value, bound = new[n] + out.dtype.type(factor) * (new[n] - old[n]), half * new[n]
+        out[n] = value if value > bound else bound
 
 
 @kernel
@@ -72,7 +72,7 @@ def scale_columns(counts, smoothing, scale):
 
 @kernel
 def add_outer(counts, rows, columns):
-    """``counts += rows ⊗ columns``."""
+    """Compute ``counts += rows ⊗ columns``."""
     width = counts.shape[1]
     for n in range(cuda.grid(1), counts.size, cuda.gridsize(1)):
         d, k = n // width, n % width
@@ -80,11 +80,11 @@ def add_outer(counts, rows, columns):
 
 
 @kernel
-def fill_columns(counts, wanted, value):
-    """``value`` in the columns that are wanted."""
+def fill_columns(counts, mask, value):
+    """Set ``value`` in the columns of the mask."""
     width = counts.shape[1]
     for n in range(cuda.grid(1), counts.size, cuda.gridsize(1)):
-        if wanted[n % width]:
+        if mask[n % width]:
             counts[n // width, n % width] = value
 
 
@@ -99,16 +99,16 @@ def normalise_rows(counts, smoothing):
         for k in range(lane, width, LANES):
             total += row[k] + plus
         total = warp_sum(total)
-        something = total > SMALLEST_MIXTURE
-        scale = counts.dtype.type(1.0 / total if something else 0.0)
-        least = counts.dtype.type(0.0 if something else 1.0 / width)
+        has_mass = total > SMALLEST_MIXTURE
+        scale = counts.dtype.type(1.0 / total if has_mass else 0.0)
+        uniform = counts.dtype.type(0.0 if has_mass else 1.0 / width)
         for k in range(lane, width, LANES):
-            row[k] = (row[k] + plus) * scale + least
+            row[k] = (row[k] + plus) * scale + uniform
 
 
 @kernel
 def row_sums(counts, smoothing, size, sums):
-    """Of ``size`` columns at a time: ``sums`` is (rows, pieces). One warp for a piece of a row."""
+    """Compute sums of rows over ``size`` columns at a time: ``sums`` is (rows, parts). One warp for a part."""
     lane, width, pieces = cuda.threadIdx.x & (LANES - 1), counts.shape[1], sums.shape[1]
     plus = counts.dtype.type(smoothing)
     for n in range(cuda.grid(1) // LANES, sums.size, cuda.gridsize(1) // LANES):
@@ -125,7 +125,7 @@ def row_sums(counts, smoothing, size, sums):
 
 @kernel
 def scale_rows(counts, smoothing, size, sums):
-    """What ``normalise_rows`` does, where rows are long and their sums known in pieces."""
+    """Normalise long rows whose sums are known in parts; see ``normalise_rows``."""
     lane, width, pieces = cuda.threadIdx.x & (LANES - 1), counts.shape[1], sums.shape[1]
     plus = counts.dtype.type(smoothing)
     for n in range(cuda.grid(1) // LANES, sums.size, cuda.gridsize(1) // LANES):
@@ -133,18 +133,18 @@ def scale_rows(counts, smoothing, size, sums):
         total = 0.0
         for other in range(pieces):
             total += sums[d, other]
-        something = total > SMALLEST_MIXTURE
-        scale = counts.dtype.type(1.0 / total if something else 0.0)
-        least = counts.dtype.type(0.0 if something else 1.0 / width)
+        has_mass = total > SMALLEST_MIXTURE
+        scale = counts.dtype.type(1.0 / total if has_mass else 0.0)
+        uniform = counts.dtype.type(0.0 if has_mass else 1.0 / width)
         end = (piece + 1) * size
         end = end if end < width else width
         for k in range(piece * size + lane, end, LANES):
-            counts[d, k] = (counts[d, k] + plus) * scale + least
+            counts[d, k] = (counts[d, k] + plus) * scale + uniform
 
 
 @kernel
 def column_sums(counts, size, sums):
-    """Of ``size`` rows at a time: ``sums`` is (pieces, columns). One thread for a column of a piece."""
+    """Compute sums of columns over ``size`` rows at a time: ``sums`` is (parts, columns). One thread for each."""
     width = counts.shape[1]
     for n in range(cuda.grid(1), sums.size, cuda.gridsize(1)):
         piece, k = n // width, n % width
@@ -157,8 +157,8 @@ def column_sums(counts, size, sums):
 
 
 @kernel
-def add_pieces(pieces, sums):
-    """``sums`` of the columns of ``pieces``: one warp for a column."""
+def add_parts(pieces, sums):
+    """Add the parts of each column into ``sums``. One warp for a column."""
     lane = cuda.threadIdx.x & (LANES - 1)
     for k in range(cuda.grid(1) // LANES, sums.size, cuda.gridsize(1) // LANES):
         total = 0.0
@@ -170,8 +170,8 @@ def add_pieces(pieces, sums):
 
 
 @kernel
-def sums(values, sums):
-    """Σ values, warp by warp."""
+def value_sums(values, sums):
+    """Compute Σ values, warp by warp."""
     total = 0.0
     for n in range(cuda.grid(1), values.size, cuda.gridsize(1)):
         total += values[n]
@@ -182,7 +182,7 @@ def sums(values, sums):
 
 @kernel
 def weighted_sums(weights, values, sums):
-    """Σ weights · values, warp by warp."""
+    """Compute Σ weights · values, warp by warp."""
     total = 0.0
     for n in range(cuda.grid(1), values.size, cuda.gridsize(1)):
         total += np.float64(weights[n]) * np.float64(values[n])
@@ -193,7 +193,7 @@ def weighted_sums(weights, values, sums):
 
 @kernel
 def weighted_logs(weights, values, sums):
-    """Σ weights · log values, warp by warp; nothing counts as less probable than 1e-30."""
+    """Compute Σ weights · log values, warp by warp; values count as at least 1e-30."""
     smallest = values.dtype.type(SMALLEST_MIXTURE)
     total = 0.0
     for n in range(cuda.grid(1), values.size, cuda.gridsize(1)):
@@ -205,7 +205,7 @@ def weighted_logs(weights, values, sums):
 
 @kernel
 def sums_of_logs(array, sums):
-    """(P4): Σ log, warp by warp."""
+    """(P4): compute Σ log, warp by warp."""
     total = 0.0
     for n in range(cuda.grid(1), array.size, cuda.gridsize(1)):
         total += math.log(np.float64(array[n])) if array[n] > 0 else -math.inf
@@ -215,8 +215,8 @@ def sums_of_logs(array, sums):
 
 
 @kernel
-def row_logs(array, weights, size, least, sums):
-    """Σ_k weights[k] log array[d, k] of ``size`` columns at a time, as ``row_sums`` cuts them."""
+def row_logs(array, weights, size, floor, sums):
+    """Compute Σ_k weights[k] log array[d, k] over ``size`` columns at a time, in the parts of ``row_sums``."""
     lane, width, pieces = cuda.threadIdx.x & (LANES - 1), array.shape[1], sums.shape[1]
     for n in range(cuda.grid(1) // LANES, sums.size, cuda.gridsize(1) // LANES):
         d, piece = n // pieces, n % pieces
@@ -226,7 +226,7 @@ def row_logs(array, weights, size, least, sums):
         for k in range(piece * size + lane, end, LANES):
             if weights[k] > 0.0:
                 value = np.float64(array[d, k])
-                total += weights[k] * math.log(value if value > least else least)
+                total += weights[k] * math.log(value if value > floor else floor)
         total = warp_sum(total)
         if lane == 0:
             sums[d, piece] = total

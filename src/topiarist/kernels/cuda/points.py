@@ -1,7 +1,7 @@
-"""Points in groups: their moments, and Lloyd's algorithm for two means of many groups at once.
+"""Kernels for points in groups: moments, and Lloyd's algorithm for two means of many groups at once.
 
-Points lie group after group, and groups are cut into *pieces*, so that a large one keeps no one waiting. Sums are those
-of pieces, in double precision; those of a group are added by the lanes of a warp in an order of their own.
+Points are sorted by group, and groups are cut into *parts*, so that a large group does not delay the others. Sums of
+parts are in double precision. A warp adds the parts of a group in a fixed order.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from topiarist.kernels.cuda.warp import LANES, kernel, warp_sum
 
 @kernel
 def moments(points, begins, ends, out):
-    """Σ x xᵀ of each piece, x being a point and a one after its last coordinate: ``out`` is (pieces, width²)."""
+    """Compute Σ x xᵀ of each part, x being a point with a one appended: ``out`` is (parts, width²)."""
     width = points.shape[1] + 1
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         piece, entry = n // (width * width), n % (width * width)
         i, j = entry // width, entry % width
         total = 0.0
         for d in range(begins[piece], ends[piece]):
-            one = np.float64(points[d, i]) if i < width - 1 else 1.0
-            other = np.float64(points[d, j]) if j < width - 1 else 1.0
-            total += one * other
+            first_value = np.float64(points[d, i]) if i < width - 1 else 1.0
+            second_value = np.float64(points[d, j]) if j < width - 1 else 1.0
+            total += first_value * second_value
         out[piece, entry] = total
 
 
 @kernel
 def side_sums(points, begins, ends, sides, out):
-    """The sum, and the number, of the points of a piece on the first side: ``out`` is (pieces, starts · width)."""
+    """Compute the sum and number of the points of a part on the first side: ``out`` is (parts, starts · width)."""
     width = points.shape[1] + 1
     per_piece = sides.shape[0] * width
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
@@ -44,7 +44,7 @@ def side_sums(points, begins, ends, sides, out):
 
 @kernel
 def add_groups(pieces, ends, out):
-    """Sums of the pieces of each group, ``ends[g]`` to ``ends[g + 1]``. One warp for a number."""
+    """Add the parts ``ends[g]`` to ``ends[g + 1]`` of each group. One warp for a number."""
     lane, width = cuda.threadIdx.x & (LANES - 1), out.shape[1]
     for n in range(cuda.grid(1) // LANES, out.size, cuda.gridsize(1) // LANES):
         group, k = n // width, n % width
@@ -57,40 +57,40 @@ def add_groups(pieces, ends, out):
 
 
 @kernel
-def part(sums, totals, normals, limits, gains, firsts, moved):
-    """The plane between the means of both sides of each group, and the drop of the squared error.
+def split_groups(sums, totals, normals, limits, gains, firsts, moved):
+    """Compute the plane between the means of both sides of each group, and the reduction of the squared error.
 
-    ``sums`` (groups, starts · width) are those of the first side, ``totals`` (groups, width) those of all; a point is
-    on the first side if its product with ``normals`` (starts, groups, dimensions) exceeds ``limits`` (starts, groups).
-    A group with nobody on one side stays as it is. One warp for a start of a group.
+    ``sums`` (groups, starts · width) belong to the first side, ``totals`` (groups, width) to all points. A point is on
+    the first side if its product with ``normals`` (starts, groups, dimensions) exceeds ``limits`` (starts, groups). A
+    group with an empty side stays unchanged. One warp for a start of a group.
     """
     lane = cuda.threadIdx.x & (LANES - 1)
     n_starts, n_groups, dims = normals.shape
     for n in range(cuda.grid(1) // LANES, n_starts * n_groups, cuda.gridsize(1) // LANES):
         start, group = n // n_groups, n % n_groups
-        own, everyone = sums[group, start * (dims + 1) + dims], totals[group, dims]
-        there = own > 0.0 and own < everyone
-        mine, yours, gap = 0.0, 0.0, 0.0
-        if there:
+        n_first, n_points = sums[group, start * (dims + 1) + dims], totals[group, dims]
+        has_both = n_first > 0.0 and n_first < n_points
+        first_square, second_square, gap = 0.0, 0.0, 0.0
+        if has_both:
             for k in range(lane, dims, LANES):
                 total = sums[group, start * (dims + 1) + k]
-                first, second = total / own, (totals[group, k] - total) / (everyone - own)
+                first, second = total / n_first, (totals[group, k] - total) / (n_points - n_first)
                 normals[start, group, k] = first - second
-                mine += first * first
-                yours += second * second
+                first_square += first * first
+                second_square += second * second
                 gap += (first - second) * (first - second)
-        mine, yours, gap = warp_sum(mine), warp_sum(yours), warp_sum(gap)
+        first_square, second_square, gap = warp_sum(first_square), warp_sum(second_square), warp_sum(gap)
         if lane == 0:
-            firsts[start, group] = own
-            gains[start, group] = own * (everyone - own) / everyone * gap if there else 0.0
+            firsts[start, group] = n_first
+            gains[start, group] = n_first * (n_points - n_first) / n_points * gap if has_both else 0.0
             moved[start, group] = 0
-            if there:
-                limits[start, group] = (mine - yours) / 2.0
+            if has_both:
+                limits[start, group] = (first_square - second_square) / 2.0
 
 
 @kernel
 def choose_side(points, groups, normals, limits, sides, moved):
-    """On which side each point is, and the groups of which one has ``moved``. One warp for a point."""
+    """Compute the side of each point, and mark groups with a point that ``moved``. One warp for a point."""
     lane, dims = cuda.threadIdx.x & (LANES - 1), points.shape[1]
     for d in range(cuda.grid(1) // LANES, points.shape[0], cuda.gridsize(1) // LANES):
         group = groups[d]
@@ -106,8 +106,8 @@ def choose_side(points, groups, normals, limits, sides, moved):
 
 
 @kernel
-def mix(points, factor, out):
-    """``out = points @ factor``, for a factor of a few rows and columns."""
+def multiply_by_factor(points, factor, out):
+    """Compute ``out = points @ factor`` for a factor with few rows and columns."""
     width = out.shape[1]
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         d, j = n // width, n % width

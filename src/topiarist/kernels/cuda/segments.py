@@ -1,11 +1,11 @@
-"""Which warp sweeps what: rows cut into segments, in an order that depends on the counts alone.
+"""Assignment of work to warps: rows are cut into segments, in an order that depends on the counts alone.
 
-A warp takes a segment of at most ``SEGMENT`` non-zeros of one row, so that a word of a million documents keeps no one
-waiting. A row that is one segment gets its sum at once. The sums of other segments wait in *places*, those of a row
-side by side, and are added in the order of their places: the same bits on any device.
+A warp computes a segment of at most ``SEGMENT_NONZEROS`` non-zeros of one row, so that a frequent word does not delay
+the others. A row of one segment gets its sum directly. The sums of other segments are stored in *places*, adjacent for
+one row, and added in the order of their places. The bits are the same on any device.
 
-A sweep by words jumps about in the documents' factors. Frequent words are therefore cut where *tiles* of documents end,
-and swept tile after tile: a tile is as many documents as have factors that stay in the device's cache meanwhile.
+A sweep by words accesses the documents' factors in random order. Frequent words are therefore cut at the ends of
+*tiles* of documents and swept tile after tile. A tile has as many documents as have factors that fit into the cache.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from numba import cuda
 from topiarist.arrays import Array, Move
 from topiarist.kernels.cuda.warp import kernel
 
-SEGMENT = 1024  # non-zeros; in single precision their sum is good to six digits
-TILE_BYTES = 16 << 20  # a fraction of the second-level cache of the devices that this is for; half is as good
-SMALLEST_TILE = 4096  # documents
-LEAST_PER_TILE = 16  # non-zeros of a word: below this a segment would be busier starting than adding
+SEGMENT_NONZEROS = 1024  # in single precision their sum has six correct digits
+TILE_BYTES = 16 << 20  # a fraction of the second-level cache of data centre GPUs; half of it is as fast
+MIN_TILE_DOCUMENTS = 4096  # documents
+MIN_TILE_NONZEROS = 16  # of a word; for fewer, starting a segment costs more than its sum
 
 
 class Segments(NamedTuple):
@@ -29,15 +29,15 @@ class Segments(NamedTuple):
 
     rows: Any  # of each segment
     begins: Any  # its first non-zero
-    ends: Any  # and the one after its last
-    places: Any  # where its sum waits; -1 where it is the whole row
-    long_rows: Any  # the rows that are in several segments
-    long_ends: Any  # the first place of each of these, and the number of places
+    ends: Any  # one after its last
+    places: Any  # where its sum is stored; -1 for a whole row
+    long_rows: Any  # rows in several segments
+    long_ends: Any  # first place of each of these, and the number of places
     n_places: int
 
     @classmethod
-    def of(cls, rows: Array, begins: Array, ends: Array, size: int = SEGMENT) -> Segments:
-        """From pieces of rows in the order in which they are to be swept; every row is in at least one."""
+    def from_ranges(cls, rows: Array, begins: Array, ends: Array, size: int = SEGMENT_NONZEROS) -> Segments:
+        """Cut ranges of rows in the order of the sweep; every row has at least one segment."""
         number = np.maximum(1, -(-(ends - begins) // size))
         if len(number) and number.max() > 1:
             piece = np.repeat(np.arange(len(rows)), number)
@@ -53,42 +53,44 @@ class Segments(NamedTuple):
             long_rows.astype(np.int32), np.append(0, np.cumsum(parts[long_rows])).astype(np.int64), len(long),
         )  # fmt: skip
 
-    def moved(self, move: Move) -> Segments:
-        """The same with every array moved."""
+    def move_arrays(self, move: Move) -> Segments:
+        """Return the segments with every array moved by ``move``."""
         *arrays, n_places = self
         return Segments(*map(move, arrays), n_places)
 
     @classmethod
-    def of_rows(cls, indptr: Array, size: int = SEGMENT) -> Segments:
-        """Row after row."""
-        return cls.of(np.arange(len(indptr) - 1), indptr[:-1].astype(np.int64), indptr[1:].astype(np.int64), size)
+    def from_rows(cls, indptr: Array, size: int = SEGMENT_NONZEROS) -> Segments:
+        """Cut rows in their order."""
+        return cls.from_ranges(
+            np.arange(len(indptr) - 1), indptr[:-1].astype(np.int64), indptr[1:].astype(np.int64), size
+        )
 
     @classmethod
-    def of_words(cls, starts: Array, size: int = SEGMENT, least: int = LEAST_PER_TILE) -> Segments:
-        """Frequent words tile after tile, then the others; ``starts`` is (n_tiles + 1, n_words), as ``word_starts``."""
+    def from_words(cls, starts: Array, size: int = SEGMENT_NONZEROS, min_nonzeros: int = MIN_TILE_NONZEROS) -> Segments:
+        """Cut frequent words tile after tile, then the others; ``starts`` is the result of ``compute_word_starts``."""
         n_tiles, words = len(starts) - 1, np.arange(starts.shape[1])
-        often = np.flatnonzero(starts[-1] - starts[0] >= least * n_tiles) if n_tiles > 1 else words[:0]
-        seldom = np.setdiff1d(words, often, assume_unique=True)
-        begins, ends = starts[:-1, often].ravel(), starts[1:, often].ravel()
-        rows = np.tile(often, n_tiles)
+        frequent = np.flatnonzero(starts[-1] - starts[0] >= min_nonzeros * n_tiles) if n_tiles > 1 else words[:0]
+        rare = np.setdiff1d(words, frequent, assume_unique=True)
+        begins, ends = starts[:-1, frequent].ravel(), starts[1:, frequent].ravel()
+        rows = np.tile(frequent, n_tiles)
         filled = ends > begins
-        return cls.of(
-            np.concatenate([rows[filled], seldom]),
-            np.concatenate([begins[filled], starts[0, seldom]]),
-            np.concatenate([ends[filled], starts[-1, seldom]]),
+        return cls.from_ranges(
+            np.concatenate([rows[filled], rare]),
+            np.concatenate([begins[filled], starts[0, rare]]),
+            np.concatenate([ends[filled], starts[-1, rare]]),
             size,
         )
 
 
-def tiles_of(n_docs: int, n_components: int, itemsize: int) -> int:
-    """How many tiles so many documents make."""
-    return max(1, -(-n_docs // max(SMALLEST_TILE, TILE_BYTES // (n_components * itemsize))))
+def count_tiles(n_docs: int, n_components: int, itemsize: int) -> int:
+    """Return the number of tiles for a number of documents."""
+    return max(1, -(-n_docs // max(MIN_TILE_DOCUMENTS, TILE_BYTES // (n_components * itemsize))))
 
 
-def word_starts(tallies: Array) -> Array:
-    """(n_tiles + 1, n_words): where each word's documents of each tile begin when words are laid out in turn.
+def compute_word_starts(tallies: Array) -> Array:
+    """Return where the documents of each word begin in each tile, for words laid out in order: (n_tiles + 1, n_words).
 
-    The last row says where each word ends. ``tallies`` is (n_tiles, n_words), documents of each tile with each word.
+    The last row has the ends of the words. ``tallies`` is (n_tiles, n_words): documents of each tile with each word.
     """
     starts = np.zeros((len(tallies) + 1, tallies.shape[1]), np.int64)
     np.cumsum(tallies, axis=0, out=starts[1:])
@@ -105,10 +107,10 @@ def tally(indices, counts):
 
 @kernel
 def transpose(indptr, indices, data, places, out_indices, out_data):
-    """Rows to columns, each column in the order of rows. One block for a tile of ``ceil(n_docs / n_tiles)`` documents.
+    """Convert rows to columns, each in the order of rows. One block for a tile of ``ceil(n_docs / n_tiles)`` documents.
 
-    ``places`` (n_tiles, n_words) says where the first document of each tile with each word goes. A document's words
-    differ, so its non-zeros are placed together; the next document waits for them.
+    ``places`` (n_tiles, n_words) is the place of the first document of each tile with each word. The words of a
+    document differ, so its non-zeros are placed together; the next document waits for them.
     """
     n_docs, n_tiles = indptr.size - 1, places.shape[0]
     size = (n_docs + n_tiles - 1) // n_tiles

@@ -1,4 +1,4 @@
-"""Shares of documents in classes as a tree changes: classes part, are joined, leave; and who is strongest."""
+"""Kernels for shares of documents in classes as a tree changes: split, sum, select and transpose columns."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from topiarist.kernels.cuda.warp import LANES, kernel, warp_max, warp_sum
 
 
 @kernel
-def halve(shares, sources, halves, places, certain, out):
-    """Columns that part: see ``tables.halved``.
+def split_columns(shares, sources, halves, places, certainty, out):
+    """Split columns of shares, see ``tables.split_columns``.
 
-    Column c of ``out`` is column ``sources[c]`` times the part that half ``halves[c]`` has of it (-1: it is whole).
-    Halves 2n and 2n + 1 belong together; a document is ``certain`` of the half that ``places`` says.
+    Column c of ``out`` is column ``sources[c]`` times the share of half ``halves[c]`` (-1: the whole column). Halves 2n
+    and 2n + 1 belong together. A document belongs to half ``places[d]`` with share ``certainty``.
     """
     width = out.shape[1]
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
@@ -25,16 +25,16 @@ def halve(shares, sources, halves, places, certain, out):
         if half >= 0:
             part = 0.5
             if places[d] == half:
-                part = certain
+                part = certainty
             elif places[d] >= 0 and places[d] // 2 == half // 2:
-                part = 1.0 - certain
+                part = 1.0 - certainty
             share = share * out.dtype.type(part)
         out[d, c] = share
 
 
 @kernel
-def join(shares, ends, columns, out):
-    """``out[d, c]`` is the sum of the columns ``columns[ends[c]:ends[c + 1]]``."""
+def sum_columns(shares, ends, columns, out):
+    """Compute ``out[d, c]``, the sum of the columns ``columns[ends[c]:ends[c + 1]]``."""
     width = out.shape[1]
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         d, c = n // width, n % width
@@ -45,40 +45,40 @@ def join(shares, ends, columns, out):
 
 
 @kernel
-def strongest(shares, out):
-    """The column of the largest number of each row; of equal ones the first. One warp for a row."""
+def find_largest_columns(shares, out):
+    """Compute the column of the largest number of each row; the first of equal ones. One warp for a row."""
     lane, width = cuda.threadIdx.x & (LANES - 1), shares.shape[1]
     for d in range(cuda.grid(1) // LANES, shares.shape[0], cuda.gridsize(1) // LANES):
-        top, own = -math.inf, float(width)
+        top, column = -math.inf, float(width)
         for c in range(lane, width, LANES):
             value = np.float64(shares[d, c])
             if value > top:
-                top, own = value, float(c)
+                top, column = value, float(c)
         best = warp_max(top)
-        first = -warp_max(-own if top == best else -float(width))
+        first = -warp_max(-column if top == best else -float(width))
         if lane == 0:
             out[d] = int(first)
 
 
 @kernel
 def take_rows(table, numbers, out):
-    """``out = table[numbers]``."""
+    """Compute ``out = table[numbers]``."""
     width = out.shape[1]
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         out[n // width, n % width] = table[numbers[n // width], n % width]
 
 
 @kernel
-def turn(table, out):
-    """``out = table.T``, as far as ``out`` goes."""
+def transpose_table(table, out):
+    """Compute ``out = table.T``, for the size of ``out``."""
     width = out.shape[1]
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         out[n // width, n % width] = table[n % width, n // width]
 
 
 @kernel
-def membership(groups, out):
-    """One in the column of the group that each document is in, zero elsewhere."""
+def mark_groups(groups, out):
+    """Set one in the column of each document's group and zero elsewhere."""
     width = out.shape[1]
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         out[n // width, n % width] = 1 if groups[n // width] == n % width else 0
@@ -86,7 +86,7 @@ def membership(groups, out):
 
 @kernel
 def log_sums(indptr, data, mixture, out):
-    """Σ n log mixture of each row; nothing counts as less probable than 1e-30. One warp for a row."""
+    """Compute Σ n log mixture of each row; a mixture counts as at least 1e-30. One warp for a row."""
     lane = cuda.threadIdx.x & (LANES - 1)
     for d in range(cuda.grid(1) // LANES, out.size, cuda.gridsize(1) // LANES):
         total = 0.0

@@ -1,7 +1,7 @@
-"""The words of ``shuffles`` for numba's simulator, which has none: said through memory that a block shares.
+"""Replacements of ``shuffles`` for numba's simulator, through memory that a block shares.
 
-These are plain functions. A device function of the simulator swaps names in its module while it runs, and one lane may
-swap them back while another is still at work.
+These are plain functions. A device function of the simulator swaps names in its module while it runs, and one lane can
+swap them back while another one still runs.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from numba.cuda.simulator.kernel import _get_kernel_context
 LANES = 4
 
 
-def _told(values):
-    """What each lane has to say, a row for each."""
+def _share_values(values):
+    """Return the values of all lanes, a row for each lane."""
     block = _get_kernel_context()
     cells = block.__dict__.setdefault("cells", np.zeros((LANES, LANES)))
     block.syncthreads()
@@ -24,19 +24,19 @@ def _told(values):
 
 def spread(x, lane):
     """See ``shuffles.spread``."""
-    return x.dtype.type(_told(x)[:, lane // (LANES // len(x))].sum())
+    return x.dtype.type(_share_values(x)[:, lane // (LANES // len(x))].sum())
 
 
 def take(x, lane):
     """See ``shuffles.take``."""
-    return type(x)(_told([x])[lane, 0])
+    return type(x)(_share_values([x])[lane, 0])
 
 
 def warp_sum(x):
     """See ``shuffles.warp_sum``."""
-    return type(x)(_told([x])[:, 0].sum())
+    return type(x)(_share_values([x])[:, 0].sum())
 
 
 def warp_max(x):
     """See ``shuffles.warp_max``."""
-    return type(x)(_told([x])[:, 0].max())
+    return type(x)(_share_values([x])[:, 0].max())

@@ -1,14 +1,14 @@
-"""The sweeps over non-zeros: one warp for a segment of a row, every component in a register.
+"""Sweeps over non-zeros: one warp for a segment of a row, with all components in registers.
 
-The lanes of a warp share the components of the row that the warp works for, in words of up to 16 bytes, so that a row
-of the other factor is read by the warp in whole lines. A few non-zeros are taken at a time, so that their reads and the
-sums of their products over the lanes overlap; a few only, because other warps overlap as well, and registers decide how
-many there are: on an H200 words of 16 bytes and four non-zeros at a time took two thirds of the time that words of four
-bytes and eight non-zeros took. By documents or by words, it is the same sweep with the factors exchanged.
+The lanes of a warp share the components of the warp's row in words of up to 16 bytes, so that the warp reads a row of
+the other factor in whole cache lines. A few non-zeros are taken at a time, so that their reads overlap with the sums of
+their products over the lanes. Only a few, because other warps overlap as well, and registers limit the number of warps.
+On an H200, words of 16 bytes and four non-zeros at a time took two thirds of the time of words of four bytes and eight
+non-zeros. Documents and words use the same sweep with the factors exchanged.
 
-A kernel is made for a ``Shape``: loops over a lane's numbers are then unrolled, and what they index lies in registers.
-``rows`` to ``places`` say what a warp works on (see ``segments.Segments``): where a segment is not a whole row, its sum
-waits in ``partial`` to be added to the others'.
+A kernel is compiled for a ``Shape``: loops over the numbers of a lane are unrolled, and the arrays that they index stay
+in registers. ``rows`` to ``places`` assign work to warps (see ``segments.Segments``). The sum of a segment that is not
+a whole row is stored in ``partial`` until it is added to the others.
 """
 
 from __future__ import annotations
@@ -20,129 +20,129 @@ import numpy as np
 from numba import cuda
 
 from topiarist.kernels import SMALLEST_MIXTURE
-from topiarist.kernels.cuda.loads import BYTES, item, read, write
+from topiarist.kernels.cuda.loads import MAX_WORD_BYTES, load_item, load_values, store_values
 from topiarist.kernels.cuda.warp import LANES, ONE_ROUND, device, kernel, spread, take
 
-HELD = 64  # bytes of the other factor that a lane holds at a time
-MOST = min(8, LANES)  # non-zeros at a time
+MAX_GROUP_BYTES = 64  # of the other factor, in the registers of a lane
+MAX_GROUP = min(8, LANES)  # non-zeros at a time
 
 
 class Shape(NamedTuple):
-    """How the lanes share a row."""
+    """Distribution of a row over the lanes of a warp."""
 
     words: int  # of a lane
     wide: int  # numbers in a word
-    full: bool  # no lane has fewer words than another
+    full: bool  # all lanes have equally many words
     group: int  # non-zeros at a time
 
     @classmethod
-    def of(cls, width: int, dtype: Any) -> Shape:
-        """For rows of so many components: the widest words that divide a row and leave no lane without one."""
+    def for_width(cls, width: int, dtype: Any) -> Shape:
+        """Return the shape for rows of ``width`` components: the widest words that divide a row and use all lanes."""
         itemsize = np.dtype(dtype).itemsize
-        fitting = (w for w in (4, 2) if w * itemsize <= BYTES and width % w == 0 and width > w // 2 * LANES)
+        fitting = (w for w in (4, 2) if w * itemsize <= MAX_WORD_BYTES and width % w == 0 and width > w // 2 * LANES)
         wide = next(fitting, 1)
         words = max(1, -(-width // (wide * LANES)))
-        group = MOST
-        while group > 1 and group * words * wide * itemsize > HELD:
+        group = MAX_GROUP
+        while group > 1 and group * words * wide * itemsize > MAX_GROUP_BYTES:
             group //= 2
         return cls(words, wide, words * wide * LANES == width, group)
 
 
 @device
-def load(array, row, full, wide, lane, out):
-    """This lane's components of a row."""
+def load_row(array, row, full, wide, lane, out):
+    """Load this lane's components of a row."""
     for word in range(len(out) // wide):
         k = wide * (lane + LANES * word)
         if full or k < array.shape[1]:
-            read(array, row, k, wide, out, wide * word)
+            load_values(array, row, k, wide, out, wide * word)
         else:
             for part in range(wide):
                 out[wide * word + part] = 0
 
 
 @device
-def store(array, row, full, wide, lane, values):
-    """This lane's components, to a row."""
+def store_row(array, row, full, wide, lane, values):
+    """Store this lane's components of a row."""
     for word in range(len(values) // wide):
         k = wide * (lane + LANES * word)
         if full or k < array.shape[1]:
-            write(array, row, k, wide, values, wide * word)
+            store_values(array, row, k, wide, values, wide * word)
 
 
 @device
-def meet(indices, begin, end, other, here, full, wide, lane, held, values):
-    """The products of a row with those of the next few non-zeros, kept in ``held``: the one this lane answers for."""
+def multiply_rows(indices, begin, end, column_factor, row, full, wide, lane, column_rows, values):
+    """Multiply a row with the next ``column_rows``, which are loaded; return the product of this lane."""
     left = np.int32(end - begin)
     for u in range(len(values)):
-        mine = held[u]
-        load(other, item(indices, begin + (u if u < left else 0)), full, wide, lane, mine)
-        value = here.dtype.type(0)
-        for i in range(len(here)):
-            value += here[i] * mine[i]
+        column_row = column_rows[u]
+        load_row(column_factor, load_item(indices, begin + (u if u < left else 0)), full, wide, lane, column_row)
+        value = row.dtype.type(0)
+        for i in range(len(row)):
+            value += row[i] * column_row[i]
         values[u] = value
     return spread(values, lane)
 
 
 @device
-def gather(ratio, held, values, total):
-    """Add to ``total`` the rows in ``held``, times the ratios that the lanes answer for (left in ``values``)."""
+def add_ratios(ratio, column_rows, values, total):
+    """Add ``column_rows`` times the ratios of the lanes to ``total``; the ratios are left in ``values``."""
     for u in range(len(values)):
         values[u] = take(ratio, u * (LANES // len(values)))
     for i in range(len(total)):
         part = total.dtype.type(0)
         for u in range(len(values)):
-            part += values[u] * held[u, i]
+            part += values[u] * column_rows[u, i]
         total[i] += part
 
 
 @cache
-def counting(shape: Shape, scatter: bool) -> Any:
-    """(P2), (P3): ``out[i] = own[i] ∘ Σ_j r(i,j) other[j]``, r = n / (own[i]·other[j]).
+def make_counting_kernel(shape: Shape, scatter: bool) -> Any:
+    """(P2), (P3): compile the kernel ``out[i] = row_factor[i] ∘ Σ_j r(i,j) column_factor[j]``.
 
-    The mixtures own[i]·other[j] are kept if there is room for them. With ``scatter`` r own[i] is added to ``sums[j]``
-    as well, in the order in which the device comes to it.
+    r is n / mixture, and the mixture is row_factor[i]·column_factor[j]. Mixtures are stored if ``mixture`` has space.
+    With ``scatter`` r row_factor[i] is also added to ``sums[j]``, in the order in which the device computes it.
     """
     words, wide, full, group = shape
     size, span = words * wide, LANES // group
 
     @kernel
-    def sweep(rows, begins, ends, places, indices, data, own, other, out, partial, mixture, sums):
+    def sweep(rows, begins, ends, places, indices, data, row_factor, column_factor, out, partial, mixture, sums):
         lane = cuda.threadIdx.x & (LANES - 1)
-        zero, smallest = own.dtype.type(0), own.dtype.type(SMALLEST_MIXTURE)
-        here = cuda.local.array(size, own.dtype)
-        total = cuda.local.array(size, own.dtype)
-        held = cuda.local.array((group, size), own.dtype)
-        values = cuda.local.array(group, own.dtype)
+        zero, smallest = row_factor.dtype.type(0), row_factor.dtype.type(SMALLEST_MIXTURE)
+        row = cuda.local.array(size, row_factor.dtype)
+        total = cuda.local.array(size, row_factor.dtype)
+        column_rows = cuda.local.array((group, size), row_factor.dtype)
+        values = cuda.local.array(group, row_factor.dtype)
         s = cuda.grid(1) // LANES
         while s < rows.size:
             d, end, place = rows[s], ends[s], places[s]
-            load(own, d, full, wide, lane, here)
+            load_row(row_factor, d, full, wide, lane, row)
             for i in range(size):
                 total[i] = zero
             for t in range(begins[s], end, group):
-                value = meet(indices, t, end, other, here, full, wide, lane, held, values)
-                at = t + lane // span  # the non-zero that this lane answers for
+                value = multiply_rows(indices, t, end, column_factor, row, full, wide, lane, column_rows, values)
+                at = t + lane // span  # the non-zero of this lane
                 ratio = zero
                 if at < end:
                     if value > smallest:
-                        ratio = item(data, at) / value
+                        ratio = load_item(data, at) / value
                     if mixture.size > 0 and lane % span == 0:
                         mixture[at] = value if value > smallest else smallest
-                gather(ratio, held, values, total)
+                add_ratios(ratio, column_rows, values, total)
                 if scatter:
                     for u in range(group):
                         if t + u < end:
-                            w = item(indices, t + u)
+                            w = load_item(indices, t + u)
                             for i in range(size):
                                 k = wide * (lane + LANES * (i // wide)) + i % wide
-                                if full or k < own.shape[1]:
-                                    cuda.atomic.add(sums, (w, k), values[u] * here[i])
+                                if full or k < row_factor.shape[1]:
+                                    cuda.atomic.add(sums, (w, k), values[u] * row[i])
             if place < 0:
                 for i in range(size):
-                    total[i] *= here[i]
-                store(out, d, full, wide, lane, total)
+                    total[i] *= row[i]
+                store_row(out, d, full, wide, lane, total)
             else:
-                store(partial, place, full, wide, lane, total)
+                store_row(partial, place, full, wide, lane, total)
             if ONE_ROUND:
                 break
             s += cuda.gridsize(1) // LANES
@@ -151,23 +151,23 @@ def counting(shape: Shape, scatter: bool) -> Any:
 
 
 @cache
-def mixing(shape: Shape) -> Any:
-    """(P1): ``mixture[t] = own[i] · other[j]``, zero where it is zero."""
+def make_mixture_kernel(shape: Shape) -> Any:
+    """(P1): compile ``mixture[t] = row_factor[i] · column_factor[j]``."""
     words, wide, full, group = shape
     size, span = words * wide, LANES // group
 
     @kernel
-    def sweep(rows, begins, ends, indices, own, other, mixture):
+    def sweep(rows, begins, ends, indices, row_factor, column_factor, mixture):
         lane = cuda.threadIdx.x & (LANES - 1)
-        here = cuda.local.array(size, own.dtype)
-        held = cuda.local.array((group, size), own.dtype)
-        values = cuda.local.array(group, own.dtype)
+        row = cuda.local.array(size, row_factor.dtype)
+        column_rows = cuda.local.array((group, size), row_factor.dtype)
+        values = cuda.local.array(group, row_factor.dtype)
         s = cuda.grid(1) // LANES
         while s < rows.size:
             end = ends[s]
-            load(own, rows[s], full, wide, lane, here)
+            load_row(row_factor, rows[s], full, wide, lane, row)
             for t in range(begins[s], end, group):
-                value = meet(indices, t, end, other, here, full, wide, lane, held, values)
+                value = multiply_rows(indices, t, end, column_factor, row, full, wide, lane, column_rows, values)
                 at = t + lane // span
                 if at < end and lane % span == 0:
                     mixture[at] = value
@@ -179,17 +179,17 @@ def mixing(shape: Shape) -> Any:
 
 
 @cache
-def adding(shape: Shape) -> Any:
-    """``out[i] = Σ_j n(i,j) other[j]``, added in double precision (the type of ``partial``)."""
+def make_product_kernel(shape: Shape) -> Any:
+    """Compile ``out[i] = Σ_j n(i,j) other[j]``, in double precision (the type of ``partial``)."""
     words, wide, full, group = shape
     size = words * wide
 
     @kernel
-    def sweep(rows, begins, ends, places, indices, data, other, out, partial):
+    def sweep(rows, begins, ends, places, indices, data, column_factor, out, partial):
         lane = cuda.threadIdx.x & (LANES - 1)
         zero = partial.dtype.type(0)
         total = cuda.local.array(size, partial.dtype)
-        held = cuda.local.array((group, size), other.dtype)
+        column_rows = cuda.local.array((group, size), column_factor.dtype)
         s = cuda.grid(1) // LANES
         while s < rows.size:
             d, end, place = rows[s], ends[s], places[s]
@@ -198,12 +198,14 @@ def adding(shape: Shape) -> Any:
             for t in range(begins[s], end, group):
                 left = np.int32(end - t)
                 for u in range(group):
-                    load(other, item(indices, t + (u if u < left else 0)), full, wide, lane, held[u])
+                    load_row(
+                        column_factor, load_item(indices, t + (u if u < left else 0)), full, wide, lane, column_rows[u]
+                    )
                 for u in range(group):
                     if u < left:
-                        n = partial.dtype.type(item(data, t + u))
+                        n = partial.dtype.type(load_item(data, t + u))
                         for i in range(size):
-                            total[i] += n * held[u, i]
+                            total[i] += n * column_rows[u, i]
             for i in range(size):
                 k = wide * (lane + LANES * (i // wide)) + i % wide
                 if full or k < out.shape[1]:
@@ -220,7 +222,7 @@ def adding(shape: Shape) -> Any:
 
 @kernel
 def combine(long_rows, long_ends, partial, out):
-    """The sums of rows in several segments, added in their order, in double precision."""
+    """Add the sums of rows in several segments in their order, in double precision."""
     width = out.shape[1]
     for n in range(cuda.grid(1), long_rows.size * width, cuda.gridsize(1)):
         j, k = n // width, n % width
@@ -231,12 +233,12 @@ def combine(long_rows, long_ends, partial, out):
 
 
 @kernel
-def combine_scaled(long_rows, long_ends, partial, own, out):
-    """The same, times the row itself."""
+def combine_scaled(long_rows, long_ends, partial, row_factor, out):
+    """Add the sums of rows in several segments and multiply them by the row itself."""
     width = out.shape[1]
     for n in range(cuda.grid(1), long_rows.size * width, cuda.gridsize(1)):
         j, k = n // width, n % width
         total = 0.0
         for place in range(long_ends[j], long_ends[j + 1]):
             total += partial[place, k]
-        out[long_rows[j], k] = own[long_rows[j], k] * total
+        out[long_rows[j], k] = row_factor[long_rows[j], k] * total

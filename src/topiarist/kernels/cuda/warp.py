@@ -1,8 +1,8 @@
-"""A warp, and how many of them there are.
+"""Size of a warp and of a grid, and the operations of a warp.
 
-On a device a warp has 32 lanes that talk by ``shuffles``. In numba's simulator (``NUMBA_ENABLE_CUDASIM``), where a lane
-is a Python thread and waiting for others is what takes the time, it has four that talk as ``simulated`` says, and a
-block is one warp. All other code is the same for both.
+On a device a warp has 32 lanes that exchange values by ``shuffles``. In numba's simulator (``NUMBA_ENABLE_CUDASIM``) a
+lane is a Python thread and synchronisation dominates the time. There a warp has four lanes, uses ``simulated``, and a
+block is one warp. All other code is the same.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
     from numba.cuda.cudadrv.devicearray import DeviceNDArray
     from numba.cuda.cudadrv.driver import Stream
 
-try:  # the package numba-cuda has settings of its own
+try:  # the package numba-cuda has its own settings
     from numba.cuda.core import config
 except ImportError:
     from numba.core import config
 
-cache.settle(config)
-if not hasattr(np, "row_stack"):  # numba-cuda 0.30 asks for it by this name, which NumPy 2.5 has given up
+cache.configure_cache(config)
+if not hasattr(np, "row_stack"):  # numba-cuda 0.30 uses this name, which NumPy 2.5 removed
     np.row_stack = np.vstack
-warnings.filterwarnings("ignore", ".*Grid size .* under-utilization")  # a small array makes a small grid: that is fine
+warnings.filterwarnings("ignore", ".*Grid size .* under-utilization")  # small arrays have small grids
 
-SIMULATED = bool(config.ENABLE_CUDASIM)
-LANES = 4 if SIMULATED else 32
-THREADS = 4 if SIMULATED else 128  # of a block: its warps leave together, so few
-BLOCKS = 2 if SIMULATED else (1 << 31) - 1  # of a grid at most
-ONE_ROUND = not SIMULATED  # a grid is as large as the work; where it is not, what is left is taken in further rounds
-SUM_BLOCKS = 2 if SIMULATED else 1024  # of a sum: its order must not depend on anything else
+IS_SIMULATED = bool(config.ENABLE_CUDASIM)
+LANES = 4 if IS_SIMULATED else 32
+BLOCK_THREADS = 4 if IS_SIMULATED else 128  # per block; its warps end together, so few
+MAX_BLOCKS = 2 if IS_SIMULATED else (1 << 31) - 1  # per grid
+ONE_ROUND = not IS_SIMULATED  # a grid is as large as the work; in the simulator the rest takes further rounds
+SUM_BLOCKS = 2 if IS_SIMULATED else 1024  # blocks of a sum; fixed, because it decides the order of addition
 
-if SIMULATED:
+if IS_SIMULATED:
     from topiarist.kernels.cuda.simulated import spread, take, warp_max, warp_sum
 else:
     from topiarist.kernels.cuda.shuffles import spread, take, warp_max, warp_sum
 
 __all__ = [
+    "BLOCK_THREADS",
+    "IS_SIMULATED",
     "LANES",
     "ONE_ROUND",
-    "SIMULATED",
     "SUM_BLOCKS",
-    "THREADS",
     "Gpu",
     "Kernel",
     "device",
@@ -58,14 +58,16 @@ __all__ = [
     "warp_sum",
 ]  # fmt: skip
 
-Gpu: TypeAlias = "DeviceNDArray"  # an array on a device, as numba has it
-Kernel: TypeAlias = Any  # numba's decorators are typed as if nothing were ever compiled
+Gpu: TypeAlias = "DeviceNDArray"  # numba's array on a device
+Kernel: TypeAlias = Any  # numba's decorators have the types of the undecorated functions
 
 kernel = cuda.jit(cache=True)
 device = cuda.jit(device=True)
 
 
-def launch(function: Kernel, stream: Stream | int, n_threads: int, *arguments: object, most: int = BLOCKS) -> None:
-    """Start a kernel with a thread for each piece of work, or as many as there may be."""
-    blocks = max(1, min(most, -(-n_threads // THREADS)))
-    function[blocks, THREADS, stream](*arguments)
+def launch(
+    function: Kernel, stream: Stream | int, n_threads: int, *arguments: object, max_blocks: int = MAX_BLOCKS
+) -> None:
+    """Start a kernel with a thread for each item of work, up to the maximum number of blocks."""
+    blocks = max(1, min(max_blocks, -(-n_threads // BLOCK_THREADS)))
+    function[blocks, BLOCK_THREADS, stream](*arguments)

@@ -1,6 +1,1 @@
-"""Many small symmetric matrices at once: inverses, determinants, bounds of eigenvalues.
-
-Floor plan:
-
-    compiled  Many small symmetric matrices at once: inverses, determinants, bounds of eigenvalues.
-"""
+"""Kernels for many small symmetric matrices: inverses, determinants and bounds of eigenvalues."""

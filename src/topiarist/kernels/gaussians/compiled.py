@@ -1,8 +1,7 @@
-"""Many small symmetric matrices at once: inverses, determinants, bounds of eigenvalues.
+"""Kernels for many small symmetric matrices: inverses, determinants and bounds of eigenvalues.
 
-See ``models.gaussian.covariances``.
-
-A call of LAPACK for a matrix of five rows is nearly all preparation; a study has thousands of them in each step.
+A LAPACK call for a matrix of five rows is nearly all preparation, and a study has thousands of them in each step. See
+``models.gaussian.covariances``.
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ from topiarist.kernels.jit import inline, jit
 
 
 @inline
-def _factor(matrix, less, factor):
-    """Cholesky's L of the matrix less a multiple of one, its diagonal inverted; whether all its pivots are positive."""
+def _factor(matrix, shift, factor):
+    """Compute the Cholesky factor of ``matrix - shift · I``, its diagonal inverted; return False without one."""
     for i in range(len(matrix)):
         for j in range(i):
             part = 0.0
             for m in range(j):
                 part += factor[i, m] * factor[j, m]
             factor[i, j] = (matrix[i, j] - part) * factor[j, j]
-        pivot = matrix[i, i] - less
+        pivot = matrix[i, i] - shift
         for m in range(i):
             pivot -= factor[i, m] * factor[i, m]
         if not pivot > 0.0:
@@ -33,8 +32,8 @@ def _factor(matrix, less, factor):
 
 
 @jit
-def inverses(matrices, inverse, log_determinant):
-    """``np.linalg.inv`` and ``slogdet`` of positive definite matrices (n, d, d); NaN where one is not."""
+def invert(matrices, inverse, log_determinant):
+    """Compute the inverses and log-determinants of positive definite matrices (n, d, d); NaN for other matrices."""
     n_dims = matrices.shape[-1]
     factor = np.zeros((n_dims, n_dims))
     for n in range(len(matrices)):
@@ -46,7 +45,7 @@ def inverses(matrices, inverse, log_determinant):
         logarithm = 0.0
         for j in range(n_dims):
             logarithm -= 2.0 * math.log(factor[j, j])
-            for i in range(j + 1, n_dims):  # the inverse of L, column by column, in the place of L
+            for i in range(j + 1, n_dims):  # the inverse of L, column by column, overwrites L
                 part = 0.0
                 for m in range(j, i):
                     part += factor[i, m] * factor[m, j]
@@ -61,9 +60,9 @@ def inverses(matrices, inverse, log_determinant):
 
 
 @jit
-def exceed(matrices, least, answer):
-    """Whether all eigenvalues of each symmetric matrix (n, d, d) exceed a number of its own."""
+def check_eigenvalues(matrices, bounds, exceeds):
+    """Compute for each symmetric matrix (n, d, d) whether all its eigenvalues exceed its bound."""
     n_dims = matrices.shape[-1]
     factor = np.zeros((n_dims, n_dims))
     for n in range(len(matrices)):
-        answer[n] = _factor(matrices[n], least[n], factor)
+        exceeds[n] = _factor(matrices[n], bounds[n], factor)

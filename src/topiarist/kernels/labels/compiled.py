@@ -1,7 +1,7 @@
-"""The verbs of ``labels`` in numba: the same sums as ``reference``, without a temporary.
+"""Compiled kernels of labels in numba: the same sums as ``reference``, without temporary arrays.
 
-In ``choose`` nearly all time goes into logarithms of sums. Counts are small whole numbers mostly, so the sums of
-several words are multiplied first, each as often as it counts, and one logarithm is taken of the product.
+In ``choose_labels`` nearly all time is spent on logarithms of sums. Most counts are small whole numbers, so the sums of
+several words are multiplied first, each to the power of its count, and one logarithm is taken of the product.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import DTypeLike
-from topiarist.kernels import SMALLEST_MIXTURE, verbs
+from topiarist.kernels import SMALLEST_MIXTURE, index_by_name
 from topiarist.kernels.jit import inline, jit
-from topiarist.kernels.labels import FORBIDDEN, LEAST_GAIN, Sets, Taste
+from topiarist.kernels.labels import EXCLUDED_WEIGHT, MIN_GAIN, LabelSetCounts, LabelWeights
 
-LARGEST_POWER = 3  # a count above it takes a logarithm of its own
-TOKENS_AT_ONCE = 6  # with the last count at most 8 factors of at least 1e-30: no product underflows
+MAX_POWER = 3  # a larger count takes its own logarithm
+MAX_FACTORS = 6  # with the last count at most 8 factors of at least 1e-30, so no product underflows
 
 
 @jit
@@ -53,33 +53,33 @@ def label_counts(sets, first, last, weights, values, ratios, out):
 
 
 @jit
-def normalise_labels(ends, first, last, seen, unseen, n_words):
+def normalise_labels(ends, first, last, stored, default, n_words):
     """(M4): see ``reference.normalise_labels``."""
     for label in range(first, last):
-        total = (n_words - (ends[label + 1] - ends[label])) * unseen[label]
+        total = (n_words - (ends[label + 1] - ends[label])) * default[label]
         for place in range(ends[label], ends[label + 1]):
-            total += seen[place]
-        scale, least = (1.0 / total, 0.0) if total > 0 else (0.0, 1.0 / n_words)
-        unseen[label] = unseen[label] * scale + least
+            total += stored[place]
+        scale, uniform = (1.0 / total, 0.0) if total > 0 else (0.0, 1.0 / n_words)
+        default[label] = default[label] * scale + uniform
         for place in range(ends[label], ends[label + 1]):
-            seen[place] = seen[place] * scale + least
+            stored[place] = stored[place] * scale + uniform
 
 
 @jit
-def farthest(old, new, stride, out):
-    """See ``reference.farthest``."""
-    most, ahead = 0.0, stride - 1.0
+def extrapolate_change(old, new, stride, out):
+    """See ``reference.extrapolate_change``."""
+    max_change, factor = 0.0, stride - 1.0
     if len(out):
         for place in range(len(new)):
-            out[place] = max(new[place] + ahead * (new[place] - old[place]), 0.5 * new[place])
+            out[place] = max(new[place] + factor * (new[place] - old[place]), 0.5 * new[place])
     for place in range(len(new)):
-        most = max(most, abs(new[place] - old[place]))
-    return most
+        max_change = max(max_change, abs(new[place] - old[place]))
+    return max_change
 
 
 @inline
-def _times(product, sums, power):
-    """``product *= max(sums, smallest) ** power`` for a small whole power."""
+def _multiply_powers(product, sums, power):
+    """Compute ``product *= max(sums, smallest) ** power`` for a small whole power."""
     for label in range(len(sums)):
         v = max(sums[label], SMALLEST_MIXTURE)
         w = v
@@ -89,80 +89,80 @@ def _times(product, sums, power):
 
 
 @inline
-def _settle(product, value):
-    """``value += log(product)``, and the product begins anew."""
+def _add_logarithms(product, value):
+    """Add ``log(product)`` to ``value`` and reset the product to one."""
     for label in range(len(product)):
         value[label] += np.log(product[label])
         product[label] = 1.0
 
 
 @inline
-def _values(here, words, state, taste, work, value):
-    """Log-likelihood of the chosen labels with each other label in turn, but for what is the same for all of them.
+def _evaluate_sets(document, words, state, label_weights, work, value):
+    """Compute the log-likelihood of the chosen labels with each other label in turn, except for common terms.
 
-    ``state`` has the chosen labels, the sum that they make of each word, and the weight that a new label would have.
+    ``state`` has the chosen labels, their sum for each word, and the weight that a new label would have.
     """
-    indices, data = here
-    chosen, said, own = state
+    indices, data = document
+    labels, mixture, label_weight = state
     sums, product = work
     n_labels, tokens = words.shape[1], 0
-    second = len(taste.bias) > 0
+    has_bias = len(label_weights.bias) > 0
     value[:] = 0.0
     product[:] = 1.0
     for t in range(len(indices)):
-        row, before, x = words[indices[t]], said[t], float(data[t])
-        if second:
+        row, base, x = words[indices[t]], mixture[t], float(data[t])
+        if has_bias:
             for label in range(n_labels):
-                sums[label] = before + own[label] * row[label]
-            for place in range(len(chosen)):
-                other, bias = row[chosen[place]], taste.bias[chosen[place]]
+                sums[label] = base + label_weight[label] * row[label]
+            for place in range(len(labels)):
+                other, bias = row[labels[place]], label_weights.bias[labels[place]]
                 for label in range(n_labels):
                     sums[label] += other * bias[label]
         else:
             for label in range(n_labels):
-                sums[label] = before + row[label]
+                sums[label] = base + row[label]
         power = int(x)
-        if power == x and power <= LARGEST_POWER:
-            _times(product, sums, power)
+        if power == x and power <= MAX_POWER:
+            _multiply_powers(product, sums, power)
             tokens += power
-            if tokens >= TOKENS_AT_ONCE:
-                _settle(product, value)
+            if tokens >= MAX_FACTORS:
+                _add_logarithms(product, value)
                 tokens = 0
         else:
             for label in range(n_labels):
                 value[label] += x * np.log(max(sums[label], SMALLEST_MIXTURE))
     if tokens:
-        _settle(product, value)
+        _add_logarithms(product, value)
 
 
 @inline
-def _of_size(table, size):
-    """See ``reference.of_size``."""
+def _size_weight(table, size):
+    """See ``reference.size_weight``."""
     last = len(table) - 1
     return table[min(size, last)] + max(size - last, 0) * (table[last] - table[last - 1])
 
 
 @inline
-def _add(here, words, state, taste, new):
-    """What the chosen labels say of each word, and the weight of a further label, once ``new`` is among them."""
-    indices, _ = here
-    chosen, said, own = state
-    if len(taste.bias):
+def _add_label(document, words, state, label_weights, new):
+    """Update the sum of the chosen labels for each word, and the weight of a further label, for a new label."""
+    indices, _ = document
+    labels, mixture, label_weight = state
+    if len(label_weights.bias):
         for t in range(len(indices)):
             row = words[indices[t]]
-            said[t] += own[new] * row[new]
-            for place in range(len(chosen)):
-                said[t] += taste.bias[chosen[place], new] * row[chosen[place]]
+            mixture[t] += label_weight[new] * row[new]
+            for place in range(len(labels)):
+                mixture[t] += label_weights.bias[labels[place], new] * row[labels[place]]
         for label in range(words.shape[1]):
-            own[label] += taste.bias[label, new]
+            label_weight[label] += label_weights.bias[label, new]
     else:
         for t in range(len(indices)):
-            said[t] += words[indices[t], new]
+            mixture[t] += words[indices[t], new]
 
 
 @inline
 def _best_two(value, rank):
-    """The best label that is not chosen yet, and the value of the next; of equal ones the first."""
+    """Return the best label that is not chosen yet and the value of the next; ties go to the first."""
     best, top, second = -1, -np.inf, -np.inf
     for label in range(len(value)):
         if rank[label] == 0:
@@ -175,60 +175,62 @@ def _best_two(value, rank):
 
 
 @jit
-def choose(indptr, indices, data, words, scale, taste, ranks, gains):
-    """(M6): see ``reference.choose``."""
+def choose_labels(indptr, indices, data, words, scale, label_weights, ranks, gains):
+    """(M6): see ``reference.choose_labels``."""
     n_labels = words.shape[1]
-    value, own = np.empty(n_labels), np.empty(n_labels)
+    value, label_weight = np.empty(n_labels), np.empty(n_labels)
     work = (np.empty(n_labels), np.empty(n_labels))
-    chosen, asked = np.empty(n_labels, np.int64), len(gains) > 0
-    second = len(taste.bias) > 0
+    labels, has_gains = np.empty(n_labels, np.int64), len(gains) > 0
+    has_bias = len(label_weights.bias) > 0
     for d in range(len(ranks)):
-        here = (indices[indptr[d] : indptr[d + 1]], data[indptr[d] : indptr[d + 1]])
-        tokens, said = 0.0, np.zeros(len(here[0]))
-        for t in range(len(here[0])):
-            tokens += here[1][t]
-        least = LEAST_GAIN * max(scale[d] * tokens, 1.0)
-        own[:] = 0.5 if second else 1.0
+        document = (indices[indptr[d] : indptr[d + 1]], data[indptr[d] : indptr[d + 1]])
+        tokens, mixture = 0.0, np.zeros(len(document[0]))
+        for t in range(len(document[0])):
+            tokens += document[1][t]
+        min_gain = MIN_GAIN * max(scale[d] * tokens, 1.0)
+        label_weight[:] = 0.5 if has_bias else 1.0
         ranks[d, :] = 0
-        before, bonus = -np.inf, 0.0
+        last_value, bonus = -np.inf, 0.0
         for size in range(1, n_labels + 1):
-            state = (chosen[: size - 1], said, own)
-            _values(here, words, state, taste, work, value)
-            shares = size * size / 2.0 if second else float(size)
-            same = bonus + _of_size(taste.of_size, size) - scale[d] * tokens * np.log(shares)
+            state = (labels[: size - 1], mixture, label_weight)
+            _evaluate_sets(document, words, state, label_weights, work, value)
+            shares = size * size / 2.0 if has_bias else float(size)
+            offset = bonus + _size_weight(label_weights.of_size, size) - scale[d] * tokens * np.log(shares)
             for label in range(n_labels):
-                value[label] = scale[d] * value[label] + taste.of_label[label] + same
+                value[label] = scale[d] * value[label] + label_weights.of_label[label] + offset
             best, next_best = _best_two(value, ranks[d])
             if size == 1:
-                before = next_best if next_best > FORBIDDEN / 2 else value[best] - 1.0
-            if asked:
+                last_value = next_best if next_best > EXCLUDED_WEIGHT / 2 else value[best] - 1.0
+            if has_gains:
                 for label in range(n_labels):
                     if ranks[d, label] == 0:
-                        gains[d, label] = value[label] - before
-            if size > 1 and not value[best] > before + least:
+                        gains[d, label] = value[label] - last_value
+            if size > 1 and not value[best] > last_value + min_gain:
                 break
-            if asked:
-                gains[d, best] = max(value[best] - before, least)
-            before = value[best]
-            bonus += taste.of_label[best]
-            _add(here, words, state, taste, best)
-            chosen[size - 1] = best
+            if has_gains:
+                gains[d, best] = max(value[best] - last_value, min_gain)
+            last_value = value[best]
+            bonus += label_weights.of_label[best]
+            _add_label(document, words, state, label_weights, best)
+            labels[size - 1] = best
             ranks[d, best] = size
 
 
-VERBS = verbs(set_ratios, label_counts, normalise_labels, farthest, choose)
+FUNCTIONS = index_by_name(set_ratios, label_counts, normalise_labels, extrapolate_change, choose_labels)
 
 
 def prepare(dtype: DTypeLike) -> None:
-    """Compile these kernels: parameters are in double precision, whatever is asked for, and counts in either."""
-    zero, one, ones = np.zeros(1, np.int64), np.array([0, 1], np.int64), np.ones(1)
+    """Compile these kernels; parameters are in double precision for both types of counts."""
+    zero, ends, values = np.zeros(1, np.int64), np.array([0, 1], np.int64), np.ones(1)
     places = np.zeros(1, np.int32)
-    sets = Sets(one, ones, one.copy(), zero, zero.copy(), zero.copy(), places, one.copy(), zero.copy())
-    set_ratios(sets, 0, 1, ones.copy(), ones.copy(), ones.copy(), ones.copy(), ones.copy())
-    label_counts(sets, 0, 1, ones.copy(), ones.copy(), ones.copy(), ones.copy())
-    normalise_labels(one, 0, 1, ones.copy(), ones.copy(), 1)
-    farthest(ones, ones.copy(), 1.5, ones.copy())
+    sets = LabelSetCounts(ends, values, ends.copy(), zero, zero.copy(), zero.copy(), places, ends.copy(), zero.copy())
+    set_ratios(sets, 0, 1, values.copy(), values.copy(), values.copy(), values.copy(), values.copy())
+    label_counts(sets, 0, 1, values.copy(), values.copy(), values.copy(), values.copy())
+    normalise_labels(ends, 0, 1, values.copy(), values.copy(), 1)
+    extrapolate_change(values, values.copy(), 1.5, values.copy())
     indptr, indices, ranks = np.array([0, 1], np.int32), np.zeros(1, np.int32), np.zeros((1, 1), np.int32)
-    taste = Taste(np.empty((0, 0)), np.zeros(1), np.zeros(2))
+    label_weights = LabelWeights(np.empty((0, 0)), np.zeros(1), np.zeros(2))
     for kind in (np.float32, np.float64):
-        choose(indptr, indices, np.ones(1, kind), np.ones((1, 1)), ones.copy(), taste, ranks, np.empty((0, 1)))
+        choose_labels(
+            indptr, indices, np.ones(1, kind), np.ones((1, 1)), values.copy(), label_weights, ranks, np.empty((0, 1))
+        )

@@ -1,15 +1,9 @@
-"""The verbs of similarity: how documents score against one query, in two tellings.
+"""Kernels of search: scores of documents for one query, with reference and compiled backends.
 
-Floor plan:
-
-    compiled   The verbs of similarity in numba: the same sums as ``reference``, one document after the other, without a
-               temporary.
-    reference  The verbs of similarity in NumPy: slow, obvious, and the specification of the compiled ones.
-
-A Fisher kernel meets a document in two ways: by the classes it shares with the query, and by the words it shares with
-it. Both are inner products with the document's own row P(α|d). For a query word *j* two vectors suffice, ``meet`` and
-``mixture``: the word adds n(d,j) (row·meet)/(row·mixture). So a query costs one reading of all rows, and two more
-products for each document that holds one of its words.
+A Fisher kernel compares a document with a query by common classes and by common words. Both are inner products with the
+document's row P(α|d). For a query word *j* two vectors suffice, ``meet`` and ``mixture``: the word adds n(d,j)
+(row·meet)/(row·mixture). A query reads all rows once, and computes two more products for each document that contains
+one of its words.
 """
 
 from __future__ import annotations
@@ -20,7 +14,7 @@ from typing import Any, NamedTuple
 
 from topiarist.arrays import Array
 
-LEAST_HELD = 1e-9  # of a document: a class that holds less changes the length of its lexical part by less than rounding
+MIN_CLASS_SHARE = 1e-9  # a class with less changes the length of the lexical part by less than rounding
 
 
 class Postings(NamedTuple):
@@ -31,8 +25,8 @@ class Postings(NamedTuple):
     counts: Array
 
 
-class Wanted(NamedTuple):
-    """A query as one model sees it. No ``topics`` (length 0): documents are met by their words alone."""
+class QueryVectors(NamedTuple):
+    """Query as one model represents it; without ``topics`` (length 0) only its words are compared."""
 
     words: Array  # columns of the counts
     meet: Array  # (query words, classes)
@@ -43,7 +37,7 @@ class Wanted(NamedTuple):
 class Runs(NamedTuple):
     """Documents by the forms of words: run r has the places ``starts[r]`` to ``stops[r]`` of ``docs`` and ``times``.
 
-    The documents of a run rise. Runs of one word, by its number in ``words``, are its forms, and stand together.
+    The documents of a run rise. Runs of one word, by its number in ``words``, are its forms and are adjacent.
     """
 
     docs: Array
@@ -53,35 +47,34 @@ class Runs(NamedTuple):
     words: Array
 
 
-STRETCH = 128  # documents of which the highest score is noted
+STRETCH = 128  # documents for each recorded maximum score
 
 
 class SearchKernels(NamedTuple):
-    """The verbs, in one telling."""
+    """Functions of one backend."""
 
     name: str
     lexical_lengths: Callable[..., Any]
     path_lengths: Callable[..., Any]
-    score_meaning: Callable[..., Any]
+    score_by_kernel: Callable[..., Any]
     score_words: Callable[..., Any]
-    add_words: Callable[..., Any]
-    hold_words: Callable[..., Any]
-    score_vectors: Callable[..., Any]
-    score_places: Callable[..., Any]
-    meetings: Callable[..., Any]
-    open_rows: Callable[..., Any]
+    add_word_scores: Callable[..., Any]
+    score_half_vectors: Callable[..., Any]
+    score_byte_vectors: Callable[..., Any]
+    count_cooccurrences: Callable[..., Any]
+    unpack_rows: Callable[..., Any]
     pick_counts: Callable[..., Any]
 
 
 def load(name: str = "compiled") -> SearchKernels:
-    """The record called ``name``; the compiler is imported only now."""
+    """Return the record "reference", or else the compiled one; the compiler is imported on the first call."""
     from topiarist.kernels.search import reference
 
     if name == "reference":
-        return SearchKernels("reference", **reference.VERBS)
+        return SearchKernels("reference", **reference.FUNCTIONS)
     try:
         from topiarist.kernels.search import compiled
     except ImportError as error:
-        warnings.warn(f"numba cannot be used ({error}): search is many times slower.", stacklevel=2)
-        return SearchKernels("reference", **reference.VERBS)
-    return SearchKernels("compiled", **compiled.VERBS)
+        warnings.warn(f"numba cannot be imported ({error}); search is many times slower.", stacklevel=2)
+        return SearchKernels("reference", **reference.FUNCTIONS)
+    return SearchKernels("compiled", **compiled.FUNCTIONS)

@@ -12,8 +12,9 @@ from scipy.sparse import csr_array
 
 from tests.oracles import clusters, gaussians, labels, textbook, trees
 from tests.strategies import simplex_rows
+from topiarist.execution.threads import Threads
 from topiarist.kernels import load
-from topiarist.kernels.shard import Shard, Side
+from topiarist.kernels.shard import CountsView, Shard
 from topiarist.models import cam, categorisers, em, hplsa, plsa
 from topiarist.models.directions import Directions
 from topiarist.models.engine.host import Engine
@@ -22,9 +23,8 @@ from topiarist.models.gaussian.covariances import Limit, shape_of
 from topiarist.models.gaussian.mixture import Ggm
 from topiarist.models.gaussian.mixture import Params as GaussianParams
 from topiarist.models.labels import pmm
-from topiarist.models.labels.label_sets import grouped
+from topiarist.models.labels.label_sets import group_by_label_set
 from topiarist.models.seeds import Seeds
-from topiarist.scale.threads import Threads
 
 Problem = Mapping[str, np.ndarray]
 N_DOCS, N_WORDS = 30, 24
@@ -127,7 +127,7 @@ PLSA = Case(
         plsa.Params(np.ascontiguousarray(problem["words"].T, dtype=setup.dtype).T),
         tuple(np.ascontiguousarray(problem["rows"][rows], dtype=setup.dtype) for rows in setup.blocks),
     ),
-    block=lambda problem, rows, setup: Shard.of(csr_array(problem["counts"][rows]), setup.dtype),
+    block=lambda problem, rows, setup: Shard.from_matrix(csr_array(problem["counts"][rows]), setup.dtype),
     told=lambda state, problem: {"words": state.shared.word_given_component, "rows": rows_of(state.local)},
     oracle=lambda problem: (
         dict(
@@ -199,7 +199,7 @@ CAM = Case(
         (None,) * len(setup.blocks),
     ),
     block=lambda problem, rows, setup: cam.Block(
-        *(Shard.of(csr_array(problem[name][rows]), setup.dtype) for name in ("counts", "heldout"))
+        *(Shard.from_matrix(csr_array(problem[name][rows]), setup.dtype) for name in ("counts", "heldout"))
     ),
     told=lambda state, problem: {
         "words": state.shared.word_given_node,
@@ -245,7 +245,7 @@ JOINT = Case(
     problem=joint_problem,
     axes={**TREE_AXES, "prior": "classes", "vectors": "docs dimensions", "directions": "classes dimensions"},
     model=lambda problem, setup: cam.Cam(
-        setup.engine(), MASK, node_mix="ml", joined=Directions(KAPPA, np.zeros(problem["vectors"].shape[1]))
+        setup.engine(), MASK, node_mix="ml", vector_model=Directions(KAPPA, np.zeros(problem["vectors"].shape[1]))
     ),
     start=lambda problem, setup: em.State(
         cam.Params(
@@ -255,7 +255,7 @@ JOINT = Case(
         (None,) * len(setup.blocks),
     ),
     block=lambda problem, rows, setup: cam.Block(
-        Shard.of(csr_array(problem["counts"][rows]), setup.dtype), None, problem["vectors"][rows]
+        Shard.from_matrix(csr_array(problem["counts"][rows]), setup.dtype), None, problem["vectors"][rows]
     ),
     told=lambda state, problem: {**CAM.told(state, problem), "directions": state.shared.directions},
     oracle=joint_oracle,
@@ -295,8 +295,8 @@ def hplc_block(problem: Problem, rows: Any, setup: Setup) -> categorisers.Block:
     begins = rows is setup.blocks[0]
     table = problem["table"].T if begins else np.zeros_like(problem["table"].T)
     documents = np.full(len(CLASSES), 3.0) if begins else np.zeros(len(CLASSES))
-    shard = Shard.of(csr_array(problem["counts"][rows]), setup.dtype)
-    return categorisers.Block(Side.of(csr_array(table), setup.dtype), documents, shard)
+    shard = Shard.from_matrix(csr_array(problem["counts"][rows]), setup.dtype)
+    return categorisers.Block(CountsView.from_matrix(csr_array(table), setup.dtype), documents, shard)
 
 
 HPLC = Case(
@@ -330,11 +330,11 @@ def pmm_problem(seed: int) -> Problem:
 def pmm_case(order: int) -> Case:
     def data_of(problem: Problem, setup: Setup) -> Any:
         pairs = [(csr_array(problem["counts"][rows]), csr_array(problem["labels"][rows])) for rows in setup.blocks]
-        return grouped(pairs, problem["counts"].shape[1])
+        return group_by_label_set(pairs, problem["counts"].shape[1])
 
     def model(problem: Problem, setup: Setup) -> Any:
         data = data_of(problem, setup)
-        return pmm.Pmm(setup.engine(), data.pattern, data.alone, order, 1.0, 1.0)
+        return pmm.Pmm(setup.engine(), data.pattern, data.single_label_counts, order, 1.0, 1.0)
 
     class Pmm(Case):
         def run(self, problem: Problem, setup: Setup = PLAIN, steps: int = 1) -> em.Fit:
@@ -343,7 +343,7 @@ def pmm_case(order: int) -> Case:
             return em.run(model(problem, setup), data.blocks, self.start(problem, setup), rules)
 
     def start(problem: Problem, setup: Setup) -> em.State:
-        return pmm.initial(model(problem, setup), data_of(problem, setup))
+        return pmm.create_start(model(problem, setup), data_of(problem, setup))
 
     def told(state: em.State, problem: Problem) -> dict[str, np.ndarray]:
         found = {"words": state.shared.by_word(data_of(problem, PLAIN).pattern).T}
@@ -399,8 +399,10 @@ def ggm_block(problem: Problem, rows: Any, setup: Setup) -> Any:
     sample = starts.Sample(
         problem["points"][rows][None], problem["labels"][rows][None], np.ones((1, len(problem["points"][rows])), bool)
     )
-    weight = fits.weights(problem["labels"][None], 0.5)[:, rows]  # of all examples: blocks are parts of one sample
-    return fits.halves(sample, weight, None)[0]
+    weight = fits.compute_weights(problem["labels"][None], 0.5)[
+        :, rows
+    ]  # of all examples: blocks are parts of one sample
+    return fits.split_examples(sample, weight, None)[0]
 
 
 def ggm_told(state: em.State, problem: Problem) -> dict[str, np.ndarray]:

@@ -57,7 +57,7 @@ def test_a_step_is_that_of_the_blackboard(case, seed):
 
 @EVERY
 @SEEDS
-def test_no_step_lowers_the_objective(case, seed):
+def test_objective_never_falls(case, seed):
     objectives = np.array(case.run(case.problem(seed), steps=25).objectives)
     assert len(objectives) > 20
     # levels that are fitted on held-out tokens are not what the objective measures
@@ -103,7 +103,7 @@ def test_the_order_of_documents_and_words_is_without_meaning(case, seed):
 
 @EVERY
 def test_threads_do_not_change_a_bit(case, monkeypatch):
-    monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_PIECE", 20)
+    monkeypatch.setattr("topiarist.kernels.shard.MIN_SLICE_NONZEROS", 20)
     problem = case.problem(5)
     one = case.step(problem, Setup(n_threads=1), 4)
     for n_threads in (2, 3):
@@ -113,7 +113,7 @@ def test_threads_do_not_change_a_bit(case, monkeypatch):
 
 
 @only(lambda case: np.float32 in case.precisions)
-def test_single_precision_follows_double_precision(case):
+def test_single_precision_matches_double_precision(case):
     problem = case.problem(6)
     same(case.step(problem, Setup(dtype=np.float32), 5), case.step(problem, steps=5), rtol=2e-3, atol=1e-5)
 

@@ -8,18 +8,18 @@ from tests import simulator
 from tests.strategies import simplex_rows
 from topiarist import CAM
 from topiarist.counts.lsi import truncated_svd
-from topiarist.hierarchy import edits
-from topiarist.hierarchy.growth import twigs
-from topiarist.hierarchy.growth.headings import headed
-from topiarist.hierarchy.growth.parts import Parts, Split, divide, in_tree_order, join, without_empty
-from topiarist.hierarchy.tree import Tree
+from topiarist.execution.blocks import BlockStore
+from topiarist.execution.threads import Threads
 from topiarist.kernels import load
 from topiarist.models.engine import cuda_growth, tables
 from topiarist.models.engine.cuda import CudaEngine
 from topiarist.models.engine.host import Engine
-from topiarist.models.halves import two_means
-from topiarist.scale.blocks import BlockStore
-from topiarist.scale.threads import Threads
+from topiarist.models.halves import split_in_two_means
+from topiarist.trees import edits
+from topiarist.trees.growth import multiway
+from topiarist.trees.growth.headings import add_headings
+from topiarist.trees.growth.parts import GrowthState, Split, divide, join, remove_empty_leaves, sort_by_tree
+from topiarist.trees.tree import Tree
 
 simulator.patient()
 
@@ -46,7 +46,7 @@ def parts_of(seed=0, n_docs=6, n_words=5):
     tree = Tree((-1, 0, 0, 1, 1))
     mask = tree.path_mask(tree.leaves)
     mix = mask * rng.random(mask.shape)
-    return Parts(
+    return GrowthState(
         tree, tree.leaves, simplex_rows(rng, len(tree), n_words).astype(np.float32),
         mix / mix.sum(axis=1, keepdims=True), simplex_rows(rng, n_docs, 3).astype(np.float32),
     )  # fmt: skip
@@ -59,86 +59,92 @@ CHANGES = {
         simplex_rows(np.random.default_rng(1), 4, parts.word_given_node.shape[1]),
     ),
     "join": lambda parts: join(parts, [(0, 1)]),
-    "without": lambda parts: without_empty(parts, float(np.sort(parts.sizes())[1])),
-    "order": in_tree_order,
+    "without": lambda parts: remove_empty_leaves(parts, float(np.sort(parts.sizes())[1])),
+    "order": sort_by_tree,
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_tree_changes_on_a_device_as_on_the_host(device, change):
+def test_table_operations_on_device_match_host(device, change):
     parts = parts_of()
-    wanted = CHANGES[change](parts)
-    found = CHANGES[change](device.to_device(parts))
-    assert not isinstance(found.word_given_node, np.ndarray)
-    assert not isinstance(found.class_given_doc, np.ndarray)
-    assert (found.tree, found.class_nodes) == (wanted.tree, wanted.class_nodes)
-    np.testing.assert_allclose(found.sizes(), wanted.sizes(), rtol=1e-6)
-    found = device.to_host(found)
+    expected = CHANGES[change](parts)
+    result = CHANGES[change](device.to_device(parts))
+    assert not isinstance(result.word_given_node, np.ndarray)
+    assert not isinstance(result.class_given_doc, np.ndarray)
+    assert (result.tree, result.class_nodes) == (expected.tree, expected.class_nodes)
+    np.testing.assert_allclose(result.sizes(), expected.sizes(), rtol=1e-6)
+    result = device.to_host(result)
     for name in ("word_given_node", "class_given_doc", "node_given_class"):
-        np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), rtol=1e-6, err_msg=name)
+        np.testing.assert_allclose(getattr(result, name), getattr(expected, name), rtol=1e-6, err_msg=name)
 
 
-def test_the_strongest_column_of_each_row(device):
+def test_find_largest_columns_returns_first_maximum(device):
     table = np.array([[0.1, 0.7, 0.2, 0.0, 0.7, 0.1], [0.5, 0.1, 0.1, 0.1, 0.1, 0.1], [0, 0, 0, 0, 0, 1]], np.float32)
-    assert tables.strongest(device.to_device(table)).tolist() == tables.strongest(table).tolist() == [1, 0, 5]
+    assert (
+        tables.find_largest_columns(device.to_device(table)).tolist()
+        == tables.find_largest_columns(table).tolist()
+        == [1, 0, 5]
+    )
 
 
-def test_rows_are_stacked_where_the_first_are(device):
+def test_append_rows_keeps_device(device):
     table, more = np.eye(2, 3, dtype=np.float32), np.ones((1, 3))
-    on_device = tables.stacked(device.to_device(table), more)
-    np.testing.assert_array_equal(device.to_host(on_device), tables.stacked(table, more))
-    np.testing.assert_array_equal(tables.stacked(table, on_device), np.vstack([table, table, more]))
+    on_device = tables.append_rows(device.to_device(table), more)
+    np.testing.assert_array_equal(device.to_host(on_device), tables.append_rows(table, more))
+    np.testing.assert_array_equal(tables.append_rows(table, on_device), np.vstack([table, table, more]))
 
 
-def test_words_of_groups_of_documents(device):
+def test_group_words_on_device_match_host(device):
     counts, groups = counts_of(), [np.array([0, 2, 5]), np.array([1]), np.array([], int)]
     collection = np.asarray(counts.sum(axis=0), float) / counts.sum()
-    wanted = HOST.group_words(HOST.shard(counts, np.float32, 4), groups, collection, 3.0)
-    found = device.group_words(device.shard(counts, np.float32, 4), groups, collection, 3.0)
-    np.testing.assert_allclose(device.to_host(found), wanted, rtol=1e-5)
+    expected = HOST.group_words(HOST.shard(counts, np.float32, 4), groups, collection, 3.0)
+    result = device.group_words(device.shard(counts, np.float32, 4), groups, collection, 3.0)
+    np.testing.assert_allclose(device.to_host(result), expected, rtol=1e-5)
 
 
-def test_likelihoods_of_each_document(device):
+def test_log_likelihoods_on_device_match_host(device):
     counts = counts_of()
     rng = np.random.default_rng(0)
     own, other = simplex_rows(rng, 12, 3), np.ascontiguousarray(simplex_rows(rng, 3, 9).T)
     other[4] = 0
-    wanted = HOST.log_likelihoods(HOST.side(counts, np.float64), own, other)
-    found = device.log_likelihoods(device.side(counts, np.float64), device.to_device(own), device.to_device(other))
-    np.testing.assert_allclose(found, wanted, rtol=1e-10)
+    expected = HOST.log_likelihoods(HOST.view_counts(counts, np.float64), own, other)
+    result = device.log_likelihoods(
+        device.view_counts(counts, np.float64), device.to_device(own), device.to_device(other)
+    )
+    np.testing.assert_allclose(result, expected, rtol=1e-10)
 
 
-def test_halves_of_many_groups_at_once(device, monkeypatch):
-    monkeypatch.setattr(cuda_growth, "PIECE", 3)
+def test_split_in_two_on_device_matches_host(device, monkeypatch):
+    monkeypatch.setattr(cuda_growth, "PART_POINTS", 3)
     rng = np.random.default_rng(0)
     points = rng.normal(size=(22, 3)).astype(np.float32)
     points[::2] += 4
     groups = [np.arange(10), np.array([], int), np.arange(10, 21), np.array([21]), np.arange(3)]
     seeds = [5, 6, 7, 8, 9]
-    found = device.halves(device.to_device(points), groups, seeds, 2)
-    for group, seed, (gain, side) in zip(groups, seeds, found, strict=True):
-        wanted, wanted_side = two_means(points[group], seed, 2)
-        assert gain == pytest.approx(wanted, rel=1e-5)
+    result = device.split_in_two(device.to_device(points), groups, seeds, 2)
+    for group, seed, (gain, side) in zip(groups, seeds, result, strict=True):
+        expected, wanted_side = split_in_two_means(points[group], seed, 2)
+        assert gain == pytest.approx(expected, rel=1e-5)
         assert (side is None) == (wanted_side is None)
         if side is not None:
             assert (side == wanted_side).all() or (side == ~wanted_side).all()
 
 
-def test_nobody_to_divide(device):
+def test_split_in_two_accepts_small_groups(device):
     points = device.to_device(np.ones((4, 2), np.float32))
-    assert device.halves(points, [np.arange(1), np.arange(4)], [0, 1], 1.0) == [(0.0, None), (0.0, None)]
-    assert device.halves(points, [], [], 1.0) == []
+    assert device.split_in_two(points, [np.arange(1), np.arange(4)], [0, 1], 1.0) == [(0.0, None), (0.0, None)]
+    assert device.split_in_two(points, [], [], 1.0) == []
 
 
-def test_leading_factors(device, monkeypatch):
+def test_leading_factors_match_svd(device, monkeypatch):
     monkeypatch.setattr(cuda_growth, "OVERSAMPLES", 2)
     monkeypatch.setattr(cuda_growth, "POWER_ITERATIONS", 2)
     matrix = counts_of(3, (14, 6), 3)
     left, values, right = device.leading_factors(matrix, 3, 0)
-    wanted = np.linalg.svd(matrix.toarray(), full_matrices=False)
-    np.testing.assert_allclose(values, wanted[1][:3], rtol=1e-3)
+    expected = np.linalg.svd(matrix.toarray(), full_matrices=False)
+    np.testing.assert_allclose(values, expected[1][:3], rtol=1e-3)
     np.testing.assert_allclose(left.T @ left, np.eye(3), atol=1e-4)
-    best = (wanted[0][:, :3] * wanted[1][:3]) @ wanted[2][:3]
+    best = (expected[0][:, :3] * expected[1][:3]) @ expected[2][:3]
     np.testing.assert_allclose((left * values) @ right, best, atol=0.05)
     assert device.leading_factors(csr_array(matrix.T), 3, 0) is None
     monkeypatch.setattr("topiarist.counts.lsi._SMALL", 0)
@@ -148,10 +154,10 @@ def test_leading_factors(device, monkeypatch):
 
 
 @pytest.mark.parametrize("n_leaves", [6, 50])
-def test_headings_over_leaves(device, n_leaves, monkeypatch):
+def test_headings_on_device_match_host(device, n_leaves, monkeypatch):
     """Of as many leaves as are merged, and of more than that, where they are built over branches."""
-    monkeypatch.setattr(twigs, "BRANCHES", 4)
-    monkeypatch.setattr(twigs.first_branches, "__defaults__", (4,))
+    monkeypatch.setattr(multiway, "MAX_BRANCHES", 4)
+    monkeypatch.setattr(multiway.find_first_branches, "__defaults__", (4,))
     rng = np.random.default_rng(2)
     tree = Tree.single()
     while len(tree.leaves) < n_leaves // (1 if n_leaves < 10 else 5):
@@ -162,50 +168,50 @@ def test_headings_over_leaves(device, n_leaves, monkeypatch):
     shares[np.arange(3 * leaves), np.arange(3 * leaves) % leaves] += 0.9
     mask = tree.path_mask(tree.leaves)
     words = simplex_rows(rng, len(tree), 12).astype(np.float32)
-    parts = Parts(tree, tree.leaves, words, mask / mask.sum(axis=1, keepdims=True), shares)
-    found = []
+    parts = GrowthState(tree, tree.leaves, words, mask / mask.sum(axis=1, keepdims=True), shares)
+    result = []
     for engine in (HOST, device):
         shard, here = engine.shard(counts, np.float32, 4), engine.to_device(parts)
-        found.append(headed(here, lambda one, e=engine, s=shard: e.class_tables(s, one.class_given_doc)))
-    assert not isinstance(found[1].word_given_node, np.ndarray)
-    assert found[0].tree == found[1].tree
-    assert found[0].class_nodes == found[1].class_nodes
-    on_host = device.to_host(found[1])
-    np.testing.assert_allclose(on_host.word_given_node, found[0].word_given_node, rtol=1e-4)
-    np.testing.assert_allclose(on_host.node_given_class, found[0].node_given_class, rtol=1e-6)
+        result.append(add_headings(here, lambda one, e=engine, s=shard: e.class_tables(s, one.class_given_doc)))
+    assert not isinstance(result[1].word_given_node, np.ndarray)
+    assert result[0].tree == result[1].tree
+    assert result[0].class_nodes == result[1].class_nodes
+    on_host = device.to_host(result[1])
+    np.testing.assert_allclose(on_host.word_given_node, result[0].word_given_node, rtol=1e-4)
+    np.testing.assert_allclose(on_host.node_given_class, result[0].node_given_class, rtol=1e-6)
 
 
 OPTIONS = {"n_clusters": 2, "random_state": 0, "max_iter": 2, "dtype": "float64", "headings": False}
 
 
-def test_a_tree_grows_on_a_device():
+def test_tree_grows_on_device():
     counts = counts_of(1, (16, 8))
-    wanted, found = (CAM(device=device, **OPTIONS).fit(counts) for device in ("cpu", "cuda"))
-    assert found.tree_ == wanted.tree_
-    same = found.labels_ == wanted.labels_
+    expected, result = (CAM(device=device, **OPTIONS).fit(counts) for device in ("cpu", "cuda"))
+    assert result.tree_ == expected.tree_
+    same = result.labels_ == expected.labels_
     assert same.all() or not same.any()
-    np.testing.assert_allclose(found.curve_.perplexity, wanted.curve_.perplexity, rtol=1e-6)
+    np.testing.assert_allclose(result.curve_.perplexity, expected.curve_.perplexity, rtol=1e-6)
 
 
-def test_a_tree_grows_from_blocks_that_visit_the_device(tmp_path):
+def test_tree_grows_from_pinned_blocks(tmp_path):
     counts = counts_of(1, (16, 8))
     store = BlockStore.write(tmp_path / "store", counts, block_size=8)
-    wanted, found = (CAM(device=device, **OPTIONS).fit(store) for device in ("cpu", "cuda"))
-    assert found.tree_ == wanted.tree_
-    same = found.labels_ == wanted.labels_
+    expected, result = (CAM(device=device, **OPTIONS).fit(store) for device in ("cpu", "cuda"))
+    assert result.tree_ == expected.tree_
+    same = result.labels_ == expected.labels_
     assert same.all() or not same.any()
-    np.testing.assert_allclose(found.curve_.perplexity, wanted.curve_.perplexity, rtol=1e-6)
+    np.testing.assert_allclose(result.curve_.perplexity, expected.curve_.perplexity, rtol=1e-6)
 
 
-def test_counts_that_a_device_has_no_room_for_visit_it_in_blocks(tmp_path, monkeypatch):
+def test_large_counts_visit_device_in_blocks(tmp_path, monkeypatch):
     counts = counts_of(1, (16, 8))
     small = CudaEngine.start(THREADS, device_memory=1000)
-    assert not small.holds(counts, np.float64, 2)
-    assert CudaEngine.start(THREADS, device_memory=1 << 20).holds(counts, np.float64, 2)
-    assert HOST.holds(counts, np.float64, 2)
-    wanted = CAM(device="cuda", **OPTIONS).fit(BlockStore.write(tmp_path / "store", counts, block_size=16))
-    monkeypatch.setattr(CudaEngine, "holds", lambda *_: False)
-    found = CAM(device="cuda", **OPTIONS).fit(counts)
-    assert found.tree_ == wanted.tree_
-    np.testing.assert_array_equal(found.word_given_node_, wanted.word_given_node_)
-    np.testing.assert_array_equal(found.cluster_given_doc_, wanted.cluster_given_doc_)
+    assert not small.fits_device(counts, np.float64, 2)
+    assert CudaEngine.start(THREADS, device_memory=1 << 20).fits_device(counts, np.float64, 2)
+    assert HOST.fits_device(counts, np.float64, 2)
+    expected = CAM(device="cuda", **OPTIONS).fit(BlockStore.write(tmp_path / "store", counts, block_size=16))
+    monkeypatch.setattr(CudaEngine, "fits_device", lambda *_: False)
+    result = CAM(device="cuda", **OPTIONS).fit(counts)
+    assert result.tree_ == expected.tree_
+    np.testing.assert_array_equal(result.word_given_node_, expected.word_given_node_)
+    np.testing.assert_array_equal(result.cluster_given_doc_, expected.cluster_given_doc_)

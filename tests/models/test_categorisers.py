@@ -12,11 +12,11 @@ from scipy.sparse import csr_array
 from tests.oracles import categorisers as oracle
 from tests.oracles import trees
 from tests.strategies import simplex_rows
+from topiarist.execution.threads import Threads
 from topiarist.kernels import Folding, load
-from topiarist.kernels.shard import Shard, Side
+from topiarist.kernels.shard import CountsView, Shard
 from topiarist.models import categorisers, em
 from topiarist.models.engine import host
-from topiarist.scale.threads import Threads
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "categorisers.json").read_text())
 SEEDS = st.integers(0, 10**6)
@@ -42,8 +42,8 @@ def model_and_block(mask, table, mix, fixed=True, smoothing=0.0, unlabelled=None
     model = categorisers.Hplc(
         engine_of(kernels), mask, "fixed" if fixed else "ml", smoothing, weight, mix if fixed else None
     )
-    shard = None if unlabelled is None else Shard.of(csr_array(unlabelled), np.float64)
-    return model, categorisers.Block(Side.of(csr_array(table)), np.full(len(mask), 3.0), shard)
+    shard = None if unlabelled is None else Shard.from_matrix(csr_array(unlabelled), np.float64)
+    return model, categorisers.Block(CountsView.from_matrix(csr_array(table)), np.full(len(mask), 3.0), shard)
 
 
 def params_of(words, mix):
@@ -57,21 +57,21 @@ def params_of(words, mix):
     kernels=st.sampled_from(["compiled", "reference"]),
 )
 @settings(max_examples=40, deadline=None)
-def test_a_training_step_is_that_of_the_blackboard(seed, fixed, beta, kernels):
+def test_training_step_matches_textbook(seed, fixed, beta, kernels):
     mask, table, mix, words, _ = any_case(seed)
     table[1] = 1  # a topic off all paths would be uniform over all words here, over used ones on the blackboard
     table = table + (table.sum(axis=1, keepdims=True) == 0)
     model, block = model_and_block(mask, table, mix, fixed, 0.3, kernels=kernels)
     stats, _ = model.e_step(params_of(words, mix), block, None, beta)
     new = model.m_step(stats)
-    wanted, wanted_mix = oracle.training_step(table.T, mix, words, 0.3, not fixed, beta)
-    np.testing.assert_allclose(new.word_given_topic, wanted, atol=1e-12)
+    expected, wanted_mix = oracle.training_step(table.T, mix, words, 0.3, not fixed, beta)
+    np.testing.assert_allclose(new.word_given_topic, expected, atol=1e-12)
     np.testing.assert_allclose(new.topic_given_class, wanted_mix, atol=1e-12)
 
 
 @given(seed=SEEDS, fixed=st.booleans(), beta=st.sampled_from([1.0, 0.6]), smoothing=st.sampled_from([0.0, 0.2]))
 @settings(max_examples=40, deadline=None)
-def test_no_step_lowers_the_objective_with_unlabelled_documents_too(seed, fixed, beta, smoothing):
+def test_objective_never_falls_with_unlabelled_documents(seed, fixed, beta, smoothing):
     mask, table, mix, words, rng = any_case(seed)
     unlabelled = rng.poisson(1.0, (6, len(table))).astype(float)
     for free in (None, unlabelled):
@@ -84,15 +84,15 @@ def test_no_step_lowers_the_objective_with_unlabelled_documents_too(seed, fixed,
 
 @given(seed=SEEDS, kernels=st.sampled_from(["compiled", "reference"]))
 @settings(max_examples=40, deadline=None)
-def test_categorising_ends_at_the_one_optimum(seed, kernels):
+def test_categorise_reaches_unique_optimum(seed, kernels):
     """(K2) from any start: the same answer, which no step of the blackboard moves and no neighbour beats."""
     _, _, _, words, rng = any_case(seed)
     counts = rng.poisson(1.5, words.shape[1]).astype(float)
     counts[0] += 1
     tokens = rng.integers(20, 60, len(words)).astype(float)
     run, folding = engine_of(kernels), Folding(max_steps=20_000, tolerance=1e-13)
-    rows = Side.of(csr_array(counts[None]))
-    posterior = categorisers.posterior_of_shares(run, rows, np.ascontiguousarray(words.T), tokens, folding)[0]
+    rows = CountsView.from_matrix(csr_array(counts[None]))
+    posterior = categorisers.compute_share_posterior(run, rows, np.ascontiguousarray(words.T), tokens, folding)[0]
     other = rng.random((1, len(words))) * tokens
     run.kernels.categorise(rows.indptr, rows.indices, rows.data, other, np.ascontiguousarray(words.T), tokens, folding)
     np.testing.assert_allclose(posterior, other[0] / other.sum(), atol=1e-5)
@@ -103,63 +103,63 @@ def test_categorising_ends_at_the_one_optimum(seed, kernels):
         near = np.clip(other[0] / tokens * np.exp(0.05 * rng.standard_normal(len(words))), 1e-12, 0.99)
         assert oracle.share_objective(counts, near, tokens, words) <= best + 1e-9
     constant = counts.sum() * np.log(tokens.sum())
-    told = categorisers.share_objective(other[0], counts, words.T, tokens)
-    assert told - constant == pytest.approx(best)
+    messages = categorisers.share_objective(other[0], counts, words.T, tokens)
+    assert messages - constant == pytest.approx(best)
 
 
 @pytest.mark.parametrize("kernels", ["compiled", "reference"])
 @pytest.mark.parametrize("steps", [1, 2])
-def test_no_more_steps_are_taken_than_are_allowed(kernels, steps):
+def test_categorise_limits_steps(kernels, steps):
     rows, data = np.array([[0.5, 0.2], [0.3, 0.3]]), np.array([2.0, 1.0])
     sizes, own = np.array([3.0, 1.0]), np.array([[0.6, 0.9]])
-    wanted = own[0]
+    expected = own[0]
     for _ in range(steps):
-        count = wanted * (data / (rows @ wanted) @ rows)
-        wanted = count * sizes / (sizes + count)
+        count = expected * (data / (rows @ expected) @ rows)
+        expected = count * sizes / (sizes + count)
     folding = Folding(max_steps=steps, tolerance=0.0)
     load(kernels).categorise(np.array([0, 2]), np.array([0, 1], np.int32), data, own, rows, sizes, folding)
-    np.testing.assert_allclose(own[0], wanted, rtol=1e-12)
+    np.testing.assert_allclose(own[0], expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("steps", [3, 4, 5])
 @pytest.mark.parametrize("apart", [0.0, 0.9])
 @pytest.mark.parametrize("seed", range(3))
-def test_both_tellings_leap_alike(seed, apart, steps):
+def test_categorise_backends_agree_step_by_step(seed, apart, steps):
     """The optimum is the same however one gets there: the way is compared, step by step, where it is long and short."""
     _, _, _, words, rng = any_case(seed)
     words = apart * np.eye(*words.shape) + (1 - apart) * words
     counts = csr_array(rng.poisson(1.5, (6, words.shape[1])) + np.eye(6, words.shape[1]))
     sizes, start = rng.integers(20, 60, len(words)).astype(float), rng.random((6, len(words))) * 20
-    found = []
+    result = []
     for kernels in ("compiled", "reference"):
-        own, rows = start.copy(), Side.of(counts)
+        own, rows = start.copy(), CountsView.from_matrix(counts)
         folding = Folding(max_steps=steps, tolerance=0.0)
         load(kernels).categorise(
             rows.indptr, rows.indices, rows.data, own, np.ascontiguousarray(words.T), sizes, folding
         )
-        found.append(own)
-    np.testing.assert_allclose(*found, rtol=1e-7)
+        result.append(own)
+    np.testing.assert_allclose(*result, rtol=1e-7)
 
 
 @pytest.mark.parametrize("kernels", ["compiled", "reference"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_counts_of_which_nothing_is_left_are_as_good_as_no_words(kernels, dtype):
+def test_underflowing_counts_give_prior(kernels, dtype):
     counts = csr_array(np.array([[1e-40, 0.0, 0.0], [1e-320, 0.0, 0.0], [1.0, 2.0, 0.0]]).astype(dtype))
     words, tokens = np.array([[0.5, 0.2], [0.3, 0.3], [0.2, 0.5]], dtype), np.array([3.0, 1.0], dtype)
-    shares = categorisers.posterior_of_shares(engine_of(kernels), Side.of(counts), words, tokens)
+    shares = categorisers.compute_share_posterior(engine_of(kernels), CountsView.from_matrix(counts), words, tokens)
     np.testing.assert_allclose(shares[:2], [[0.75, 0.25]] * 2, rtol=1e-6)
     assert shares[2, 0] > 0.76
     np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-6)
 
 
-def test_small_models_in_double_precision_are_exact():
-    largest = categorisers.EXACT
-    exact, larger = (categorisers.patience(number, np.dtype(np.float64)) for number in (largest, largest + 1))
-    assert exact.tolerance < larger.tolerance < categorisers.patience(1, np.dtype(np.float32)).tolerance
+def test_small_models_reach_exact_optimum():
+    largest = categorisers.MAX_EXACT_PARAMETERS
+    exact, larger = (categorisers.choose_folding(number, np.dtype(np.float64)) for number in (largest, largest + 1))
+    assert exact.tolerance < larger.tolerance < categorisers.choose_folding(1, np.dtype(np.float32)).tolerance
     assert exact.max_steps > larger.max_steps
 
 
-def test_the_objective_of_categorising_is_concave():
+def test_share_objective_concave():
     """Along any line between two points the middle is no lower than the mean of the ends."""
     rng = np.random.default_rng(0)
     words, tokens, counts = (
@@ -173,35 +173,35 @@ def test_the_objective_of_categorising_is_concave():
         assert oracle.share_objective(counts, (one + two) / 2, tokens, words) >= np.mean(ends) - 1e-9
 
 
-def test_one_step_of_the_golden_case():
+def test_step_matches_golden_case():
     """(K2), equation (13) of the paper, from the same P(d|α) everywhere."""
     table = np.array([np.array(GOLDEN["train"])[np.array(GOLDEN["labels"]) == a].sum(axis=0) for a in range(3)])
     tokens = table.sum(axis=1)
     words = table / tokens[:, None]
-    for counts, wanted in zip(GOLDEN["test"], GOLDEN["eq13_one_step"], strict=True):
+    for counts, expected in zip(GOLDEN["test"], GOLDEN["eq13_one_step"], strict=True):
         start = np.full(3, GOLDEN["eq13_start"])
-        np.testing.assert_allclose(oracle.share_step(counts, start, tokens, words), wanted, atol=1e-12)
+        np.testing.assert_allclose(oracle.share_step(counts, start, tokens, words), expected, atol=1e-12)
         row = (start * tokens)[None]
-        side = Side.of(csr_array(np.array([counts])))
+        side = CountsView.from_matrix(csr_array(np.array([counts])))
         load().categorise(
             side.indptr, side.indices, side.data, row, np.ascontiguousarray(words.T), tokens, Folding(max_steps=1)
         )
-        np.testing.assert_allclose(row[0] / tokens, wanted, atol=1e-12)
+        np.testing.assert_allclose(row[0] / tokens, expected, atol=1e-12)
 
 
 @given(seed=SEEDS)
 @settings(max_examples=30, deadline=None)
-def test_one_class_for_a_document(seed):
+def test_class_posterior_matches_textbook(seed):
     _, _, _, words, rng = any_case(seed)
     counts = rng.poisson(1.0, (4, words.shape[1])).astype(float)
     prior = simplex_rows(rng, 1, len(words))[0]
-    side = Side.of(csr_array(counts))
-    rows, _ = categorisers.posterior_of_one_class(engine_of(), side, np.ascontiguousarray(words.T), prior)
+    side = CountsView.from_matrix(csr_array(counts))
+    rows, _ = categorisers.compute_class_posterior(engine_of(), side, np.ascontiguousarray(words.T), prior)
     for row, document in zip(rows, counts, strict=True):
         np.testing.assert_allclose(row, oracle.one_class(document, prior, words), atol=1e-10)
 
 
-def test_held_out_documents_find_the_level_of_words():
+def test_interpolation_finds_level_of_words():
     """Classes that share most of their words need their own topics less: deleted interpolation says so."""
     rng = np.random.default_rng(0)
     mask = np.array([[True, True, False], [True, False, True]])
@@ -210,16 +210,16 @@ def test_held_out_documents_find_the_level_of_words():
     for share in (0.2, 0.8):
         words = (1 - share) * common + share * own
         parts = [np.stack([rng.multinomial(400, row) for row in words], axis=1).astype(float) for _ in range(5)]
-        whole = sum(parts)
+        complete = sum(parts)
         folds, local = [], []
         for part in parts:
-            table = csr_array(np.ones_like(whole))
-            data = np.stack([(whole - part).ravel(), part.ravel()], axis=1)
-            folds.append(Side(table.indptr, table.indices, data, np.array([0, len(whole)])))
-            local.append(categorisers.pooled(engine_of(), csr_array(whole - part), mask, 0.01, np.float64))
+            table = csr_array(np.ones_like(complete))
+            data = np.stack([(complete - part).ravel(), part.ravel()], axis=1)
+            folds.append(CountsView(table.indptr, table.indices, data, np.array([0, len(complete)])))
+            local.append(categorisers.pool_words(engine_of(), csr_array(complete - part), mask, 0.01, np.float64))
         model = categorisers.Interpolation(engine_of(), mask, 0.01)
-        start = em.State(categorisers.even_mix(mask), tuple(local))
-        mix = em.run(model, folds, start, em.Rules(200, 1e-7, whole.sum(), accelerate=False)).state.shared
+        start = em.State(categorisers.make_uniform_mix(mask), tuple(local))
+        mix = em.run(model, folds, start, em.Rules(200, 1e-7, complete.sum(), accelerate=False)).state.shared
         np.testing.assert_allclose(mix.sum(axis=1), 1)
         if share < 0.5:
             assert (mix[:, 0] > 0.5).all()

@@ -5,21 +5,23 @@ import pytest
 from scipy.sparse import csr_array
 
 from tests.contracts.models import JOINT, KAPPA, MASK, unit_rows
+from topiarist.execution.threads import Threads
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import cam, directions, em
 from topiarist.models.directions import Directions
 from topiarist.models.engine.host import Engine
-from topiarist.scale.threads import Threads
 
 ENGINE = Engine(load("compiled"), Threads(1))
 
 
 @pytest.mark.parametrize("beta", [1.0, 0.4])
-def test_the_objective_with_a_prior_of_directions_never_falls_at_any_temperature(beta):
+def test_objective_with_directions_never_falls(beta):
     problem = JOINT.problem(2)
-    model = cam.Cam(ENGINE, MASK, node_mix="ml", joined=Directions.of(problem["vectors"], KAPPA, documents=4.0))
-    block = cam.Block(Shard.of(csr_array(problem["counts"])), None, problem["vectors"])
+    model = cam.Cam(
+        ENGINE, MASK, node_mix="ml", vector_model=Directions.from_vectors(problem["vectors"], KAPPA, documents=4.0)
+    )
+    block = cam.Block(Shard.from_matrix(csr_array(problem["counts"])), None, problem["vectors"])
     start = em.State(cam.Params(*(problem[name] for name in ("words", "mix", "prior", "directions"))), (None,))
     rules = em.Rules(30, -np.inf, accelerate=False)
     objectives = np.array(em.run(model, [block], start, rules, inverse_temperature=beta).objectives)
@@ -27,25 +29,25 @@ def test_the_objective_with_a_prior_of_directions_never_falls_at_any_temperature
     assert objectives[-1] > objectives[0]
 
 
-def test_a_cluster_without_documents_points_where_all_do():
+def test_empty_cluster_has_common_direction():
     prior = np.array([0.3, 0.0, 0.4])
     means = Directions(5.0, prior).means(np.array([[0.0, 0.0, 0.0], [3.0, 0.0, 0.0]]))
     np.testing.assert_allclose(means[0], prior / 0.5)
     np.testing.assert_allclose(np.linalg.norm(means, axis=1), 1.0)
 
 
-def test_nothing_points_nowhere():
+def test_zero_vectors_have_zero_direction():
     np.testing.assert_array_equal(Directions(5.0, np.zeros(3)).means(np.zeros((2, 3))), np.zeros((2, 3)))
 
 
-def test_vectors_without_a_weight_and_a_weight_without_vectors_change_no_bit():
+def test_unweighted_vectors_leave_bits_unchanged():
     problem = JOINT.problem(3)
-    shard = Shard.of(csr_array(problem["counts"]))
+    shard = Shard.from_matrix(csr_array(problem["counts"]))
     shared = cam.Params(*(problem[name] for name in ("words", "mix", "prior")))
     plain, rows = cam.Cam(ENGINE, MASK, node_mix="ml").e_step(shared, cam.Block(shard))
     for model, block in (
         (cam.Cam(ENGINE, MASK, node_mix="ml"), cam.Block(shard, None, problem["vectors"])),
-        (cam.Cam(ENGINE, MASK, node_mix="ml", joined=Directions(KAPPA, np.zeros(5))), cam.Block(shard)),
+        (cam.Cam(ENGINE, MASK, node_mix="ml", vector_model=Directions(KAPPA, np.zeros(5))), cam.Block(shard)),
     ):
         stats, other = model.e_step(shared, block)
         assert stats.objective == plain.objective
@@ -54,15 +56,15 @@ def test_vectors_without_a_weight_and_a_weight_without_vectors_change_no_bit():
         assert np.array_equal(stats.node_word_count, plain.node_word_count)
 
 
-def test_sums_of_vectors_are_those_over_blocks_with_and_without_vectors():
+def test_vector_sums_add_over_blocks():
     problem = JOINT.problem(4)
     counts, vectors = csr_array(problem["counts"]), problem["vectors"]
     shared = cam.Params(*(problem[name] for name in ("words", "mix", "prior", "directions")))
-    model = cam.Cam(ENGINE, MASK, node_mix="ml", joined=Directions.of(vectors, KAPPA))
+    model = cam.Cam(ENGINE, MASK, node_mix="ml", vector_model=Directions.from_vectors(vectors, KAPPA))
     cut = counts.shape[0] // 2
 
     def sums(rows, given=True):
-        block = cam.Block(Shard.of(counts[rows]), None, vectors[rows] if given else None)
+        block = cam.Block(Shard.from_matrix(counts[rows]), None, vectors[rows] if given else None)
         return model.e_step(shared, block)[0]
 
     first, second = sums(slice(0, cut)), sums(slice(cut, None))
@@ -72,21 +74,21 @@ def test_sums_of_vectors_are_those_over_blocks_with_and_without_vectors():
         assert np.array_equal(both.direction_sum, second.direction_sum)
 
 
-def test_half_precision_is_widened_piece_by_piece(monkeypatch):
+def test_half_precision_vectors_match_double_precision(monkeypatch):
     rng = np.random.default_rng(0)
     vectors = unit_rows(rng, 50, 8).astype(np.float16)
     posterior = rng.dirichlet(np.ones(3), 50)
-    whole = directions.sums_of(ENGINE, posterior, vectors)
-    np.testing.assert_allclose(whole, posterior.T @ vectors.astype(float), rtol=1e-12)
-    monkeypatch.setattr(directions, "PIECE", 8 * 7)
-    np.testing.assert_allclose(directions.sums_of(ENGINE, posterior, vectors), whole, rtol=1e-12)
+    complete = directions.sum_vectors(ENGINE, posterior, vectors)
+    np.testing.assert_allclose(complete, posterior.T @ vectors.astype(float), rtol=1e-12)
+    monkeypatch.setattr(directions, "SLICE_NUMBERS", 8 * 7)
+    np.testing.assert_allclose(directions.sum_vectors(ENGINE, posterior, vectors), complete, rtol=1e-12)
     scores = np.zeros((50, 3))
     means = unit_rows(rng, 3, 8)
     directions.add_agreement(ENGINE, scores, vectors, means, 4.0)
     np.testing.assert_allclose(scores, 4.0 * vectors.astype(float) @ means.T, rtol=1e-12)
 
 
-def test_what_words_foretell_is_asked_of_the_other_documents():
+def test_vector_log_likelihood_excludes_own_vector():
     """(V4) by hand: each document's own vector is taken out of the sums before it is compared."""
     rng = np.random.default_rng(1)
     vectors, by_words = unit_rows(rng, 12, 4), rng.dirichlet(np.ones(3), 12)
@@ -94,19 +96,21 @@ def test_what_words_foretell_is_asked_of_the_other_documents():
     means = unit_rows(rng, 3, 4)
     posterior = by_words * np.exp(6.0 * vectors @ means.T)
     posterior /= posterior.sum(axis=1, keepdims=True)
-    found = directions.foretold(ENGINE, posterior, vectors, means, joined)
+    result = directions.vector_log_likelihood(ENGINE, posterior, vectors, means, joined)
     for d in range(12):
         total = 0.0
         for c in range(3):
             others = joined.prior + sum(posterior[e, c] * vectors[e] for e in range(12) if e != d)
             total += by_words[d, c] * np.exp(6.0 * others @ vectors[d] / np.linalg.norm(others))
-        assert found[d] == pytest.approx(np.log(total), rel=1e-9)
+        assert result[d] == pytest.approx(np.log(total), rel=1e-9)
 
 
-def test_of_a_document_without_a_vector_nothing_is_foretold():
+def test_vector_log_likelihood_zero_without_vector():
     rng = np.random.default_rng(2)
     vectors, posterior = unit_rows(rng, 6, 4), rng.dirichlet(np.ones(3), 6)
     vectors[2] = 0.0
-    found = directions.foretold(ENGINE, posterior, vectors, unit_rows(rng, 3, 4), Directions(6.0, np.zeros(4)))
-    assert found[2] == pytest.approx(0.0, abs=1e-12)
-    assert np.isfinite(found).all()
+    result = directions.vector_log_likelihood(
+        ENGINE, posterior, vectors, unit_rows(rng, 3, 4), Directions(6.0, np.zeros(4))
+    )
+    assert result[2] == pytest.approx(0.0, abs=1e-12)
+    assert np.isfinite(result).all()

@@ -49,7 +49,7 @@ def run(model, rules, value=0.0, **options):
     return em.run(model, [10.0], start(value), rules, **options)
 
 
-def test_plain_em_records_every_objective_and_stops_when_nothing_is_gained():
+def test_run_records_objectives_and_stops_at_convergence():
     fit = run(Toy(0.5), em.Rules(max_iter=1000, tol=1e-6, accelerate=False))
     assert fit.reason == "converged"
     assert fit.converged
@@ -62,16 +62,16 @@ def test_plain_em_records_every_objective_and_stops_when_nothing_is_gained():
     ("objectives", "stops"),
     [((0.0, 0.05, 0.06), True), ((0.0, 0.05, 9.0), False), ((0.0, 9.0, 9.05), False), ((0.0, 0.05), False)],
 )
-def test_two_steps_in_a_row_must_gain_nothing(objectives, stops):
+def test_convergence_requires_two_steps(objectives, stops):
     """A single small step may lie between two long ones."""
-    toy, told = Toy(), iter(objectives)
-    toy.e_step = lambda shared, block, local, inverse_temperature: (Stats(next(told), shared), local)
+    toy, messages = Toy(), iter(objectives)
+    toy.e_step = lambda shared, block, local, inverse_temperature: (Stats(next(messages), shared), local)
     fit = run(toy, em.Rules(max_iter=len(objectives) - 1, tol=0.1, accelerate=False))
     assert fit.objectives == objectives
     assert (fit.reason == "converged") == stops
 
 
-def test_what_a_prior_says_of_the_parameters_is_part_of_every_objective():
+def test_objective_includes_log_prior():
     class Believing(Toy):
         def log_prior(self, shared):
             return -3.0 * shared
@@ -80,15 +80,15 @@ def test_what_a_prior_says_of_the_parameters_is_part_of_every_objective():
     plain, believing = run(Toy(0.5), rules), run(Believing(0.5), rules)
     assert believing.state.shared == plain.state.shared
     pairs = zip(plain.objectives, (0, 5, 7.5, 8.75), strict=True)
-    assert list(believing.objectives) == [told - 3.0 * at for told, at in pairs]
+    assert list(believing.objectives) == [messages - 3.0 * at for messages, at in pairs]
 
 
-def test_out_of_iterations_is_another_answer():
+def test_run_stops_at_max_iter():
     fit = run(Toy(0.01), em.Rules(max_iter=3, tol=0.0, accelerate=False))
     assert (fit.reason, fit.converged, fit.steps) == ("max_iter", False, 3)
 
 
-def test_acceleration_needs_fewer_steps_and_never_records_a_fall():
+def test_acceleration_takes_fewer_steps_without_falls():
     rules = em.Rules(max_iter=1000, tol=1e-8)
     slow = run(Toy(0.02), em.Rules(max_iter=1000, tol=1e-8, accelerate=False))
     fast = run(Toy(0.02), rules)
@@ -96,7 +96,7 @@ def test_acceleration_needs_fewer_steps_and_never_records_a_fall():
     assert (np.diff(fast.objectives) >= 0).all()
 
 
-def test_a_stride_that_overshoots_is_taken_back():
+def test_run_reverts_overshooting_stride():
     class Cliff(Toy):
         def extrapolate(self, old, new, stride):
             ahead = super().extrapolate(old, new, stride)
@@ -109,10 +109,10 @@ def test_a_stride_that_overshoots_is_taken_back():
     assert any(after < before for before, after in zip(model.strides, model.strides[1:], strict=False))
 
 
-def test_a_stride_that_falls_a_little_is_taken_back_though_it_beats_the_step_before():
+def test_run_reverts_slightly_falling_stride():
     toy, strides = Toy(), []
-    told = iter([0.0, 5.0, 4.0, 5.0, 5.0, 5.0])  # the third is of a point that was leapt to
-    toy.e_step = lambda shared, block, local, inverse_temperature: (Stats(next(told), shared + 1), local)
+    messages = iter([0.0, 5.0, 4.0, 5.0, 5.0, 5.0])  # the third is of a point that was leapt to
+    toy.e_step = lambda shared, block, local, inverse_temperature: (Stats(next(messages), shared + 1), local)
     toy.extrapolate = lambda old, new, stride: strides.append(stride) or em.State(new.shared + 100, new.local)
     fit = run(toy, em.Rules(max_iter=2, tol=0.0))
     assert strides
@@ -120,7 +120,7 @@ def test_a_stride_that_falls_a_little_is_taken_back_though_it_beats_the_step_bef
     assert (np.diff(fit.objectives) >= 0).all()
 
 
-def test_nan_from_an_extrapolation_is_taken_back():
+def test_run_reverts_nan_from_extrapolation():
     class Fragile(Toy):
         def extrapolate(self, old, new, stride):
             return em.State(math.nan, new.local)
@@ -130,13 +130,13 @@ def test_nan_from_an_extrapolation_is_taken_back():
     assert (np.diff(fit.objectives) >= 0).all()
 
 
-def test_blocks_are_added_and_rows_travel():
+def test_step_adds_blocks_and_passes_rows():
     fit = em.run(Toy(0.0), [1.0, 3.0], em.State(2.0, (0, 100)), em.Rules(max_iter=2, tol=0, accelerate=False))
     assert fit.objectives[0] == -2.0
     assert fit.state.local == (2, 102)
 
 
-def test_heldout_stops_with_patience_and_returns_the_best_seen():
+def test_heldout_stop_returns_best_state():
     fit = run(
         Toy(0.3),
         em.Rules(max_iter=100, tol=0.0, patience=4, accelerate=False),
@@ -147,7 +147,7 @@ def test_heldout_stops_with_patience_and_returns_the_best_seen():
     assert len(fit.heldout) - 1 - int(np.argmax(fit.heldout)) == 4
 
 
-def test_interrupted_returns_the_best_so_far():
+def test_interrupted_run_returns_best_state():
     def watch(loop):
         if loop.steps == 5:
             raise KeyboardInterrupt
@@ -158,7 +158,7 @@ def test_interrupted_returns_the_best_so_far():
     assert -((fit.state.shared - 10) ** 2) >= fit.objectives[-1]
 
 
-def test_interrupted_before_anything_was_computed_is_an_interrupt():
+def test_interrupt_before_first_step_raises():
     class Never(Toy):
         def e_step(self, *arguments):
             raise KeyboardInterrupt
@@ -167,14 +167,14 @@ def test_interrupted_before_anything_was_computed_is_an_interrupt():
         run(Never(), em.Rules())
 
 
-def test_a_kept_loop_goes_on_as_if_nothing_had_happened():
-    kept = []
+def test_saved_loop_continues_identically():
+    saved = []
     rules = em.Rules(max_iter=30, tol=0.0)
-    whole = run(Toy(0.03), rules, watch=kept.append)
-    middle = next(loop for loop in kept if loop.steps == 12)
+    complete = run(Toy(0.03), rules, watch=saved.append)
+    middle = next(loop for loop in saved if loop.steps == 12)
     rest = em.run(Toy(0.03), [10.0], middle, rules)
-    assert rest.objectives == whole.objectives
-    assert rest.state == whole.state
+    assert rest.objectives == complete.objectives
+    assert rest.state == complete.state
 
 
 def fits(*values, heldout=(), reasons=None):
@@ -186,13 +186,13 @@ def fits(*values, heldout=(), reasons=None):
     return lambda: next(made)
 
 
-def test_the_best_restart_wins():
-    assert em.best_of(fits(-5.0, -1.0, -3.0), 3).objectives == (-1.0,)
-    assert em.best_of(fits(-1.0, -9.0, heldout=(-3.0, -2.0)), 2).objectives == (-9.0,)
+def test_run_starts_returns_best_fit():
+    assert em.run_starts(fits(-5.0, -1.0, -3.0), 3).objectives == (-1.0,)
+    assert em.run_starts(fits(-1.0, -9.0, heldout=(-3.0, -2.0)), 2).objectives == (-9.0,)
 
 
-def test_ctrl_c_ends_the_restarts_and_keeps_the_best():
-    stopped = em.best_of(fits(-5.0, -1.0, -0.5, reasons=["converged", "interrupted", "converged"]), 3)
+def test_run_starts_interrupted_returns_best_fit():
+    stopped = em.run_starts(fits(-5.0, -1.0, -0.5, reasons=["converged", "interrupted", "converged"]), 3)
     assert (stopped.objectives, stopped.reason) == ((-1.0,), "interrupted")
     one, calls = fits(-5.0), []
 
@@ -202,8 +202,8 @@ def test_ctrl_c_ends_the_restarts_and_keeps_the_best():
             raise KeyboardInterrupt
         return one()
 
-    kept = em.best_of(second_start_is_interrupted, 3)
-    assert (kept.objectives, kept.reason, len(calls)) == ((-5.0,), "interrupted", 2)
+    saved = em.run_starts(second_start_is_interrupted, 3)
+    assert (saved.objectives, saved.reason, len(calls)) == ((-5.0,), "interrupted", 2)
 
 
 def cooling(heldout, reasons=None):
@@ -217,7 +217,7 @@ def cooling(heldout, reasons=None):
     return run_at, asked
 
 
-def test_cooling_goes_on_while_heldout_improves():
+def test_cool_continues_while_heldout_improves():
     run_at, asked = cooling({1.0: -3.0, 0.9: -2.0, 0.81: -1.0, 0.729: -1.5})
     fit = em.cool(run_at, start())
     assert fit.inverse_temperature == pytest.approx(0.81)
@@ -225,21 +225,21 @@ def test_cooling_goes_on_while_heldout_improves():
     assert asked == [1.0, 0.9, 0.81, 0.729]
 
 
-def test_ctrl_c_while_cooling_is_not_forgotten():
+def test_cool_interrupted_reports_reason():
     run_at, asked = cooling({1.0: -3.0, 0.9: -4.0}, {0.9: "interrupted"})
     fit = em.cool(run_at, start())
     assert (fit.reason, fit.inverse_temperature, asked) == ("interrupted", 1.0, [1.0, 0.9])
 
 
-def test_a_start_made_by_a_function_is_let_go():
+def test_start_from_function_freed_after_step():
     made = []
 
     class Kept:
         pass
 
     def make():
-        made.append(weakref.ref(kept := Kept()))
-        return em.State(0.0, (kept,))
+        made.append(weakref.ref(saved := Kept()))
+        return em.State(0.0, (saved,))
 
     class Fresh(Toy):
         def e_step(self, shared, block, local, inverse_temperature):
@@ -253,7 +253,7 @@ def test_a_start_made_by_a_function_is_let_go():
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("at", [0, 3])
-def test_an_objective_that_is_no_number_ends_the_fit(wrong, at):
+def test_run_rejects_nan_objective(wrong, at):
     """Whatever the parameters are by then, nobody is handed them as a fit."""
 
     class Broken(Toy):

@@ -12,13 +12,13 @@ from scipy.sparse import csr_array
 
 from tests.oracles import similarity, trees
 from tests.strategies import counts, simplex_rows
-from topiarist.estimators.similarity.lenses import lens_of
+from topiarist.estimators.similarity.lenses import make_kernel_view
+from topiarist.execution.threads import Threads
 from topiarist.kernels import load, search
 from topiarist.models.engine.host import Engine
 from topiarist.models.fisher import matrix as fisher_matrix
 from topiarist.models.fisher import scores as fisher
-from topiarist.models.fisher.scores import Lens
-from topiarist.scale.threads import Threads
+from topiarist.models.fisher.scores import KernelView
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FLAT = json.loads((FIXTURES / "fisher_flat.json").read_text())
@@ -28,13 +28,13 @@ TELLINGS = {name: search.load(name) for name in ("reference", "compiled")}
 
 
 def matrix(lens, X, rows, parts, normalise=None, kernels="compiled"):
-    found = [fisher_matrix.term(ENGINE, TELLINGS[kernels], lens, X, rows, part) for part in parts]
-    return fisher_matrix.matrix(ENGINE, TELLINGS[kernels], (X, found), (X, found), normalise)
+    result = [fisher_matrix.make_term(ENGINE, TELLINGS[kernels], lens, X, rows, part) for part in parts]
+    return fisher_matrix.compute_matrix(ENGINE, TELLINGS[kernels], (X, result), (X, result), normalise)
 
 
 def by_features(lens, X, rows, parts, normalise=None):
-    found = [fisher_matrix.term(ENGINE, TELLINGS["compiled"], lens, X, rows, part) for part in parts]
-    features = fisher_matrix.features(found, X, normalise)
+    result = [fisher_matrix.make_term(ENGINE, TELLINGS["compiled"], lens, X, rows, part) for part in parts]
+    features = fisher_matrix.compute_features(result, X, normalise)
     return (features @ features.T).toarray()
 
 
@@ -50,36 +50,36 @@ def random_case(matrix_, seed, *, tree, one_class):
     mix = np.where(mask, rng.random(mask.shape) + 0.1, 0)
     mix /= mix.sum(axis=1, keepdims=True)
     prior = simplex_rows(rng, 1, len(mask))[0]
-    lens = Lens(np.ascontiguousarray(words.T), mix if tree else None, prior, one_class=one_class)
+    lens = KernelView(np.ascontiguousarray(words.T), mix if tree else None, prior, one_class=one_class)
     return lens, simplex_rows(rng, n_docs, len(mask)), words, mix
 
 
 @pytest.mark.parametrize("kernels", TELLINGS)
 @pytest.mark.parametrize("normalise", ["none", "parts", "total"])
 @pytest.mark.parametrize("parts", [("topical",), ("lexical",), ("topical", "lexical")], ids="+".join)
-def test_flat_kernels_equal_the_golden_case(kernels, normalise, parts):
+def test_flat_kernels_match_golden_case(kernels, normalise, parts):
     X, rows = csr_array(np.array(FLAT["counts"])), np.array(FLAT["component_given_doc"])
     by_word = np.ascontiguousarray(np.array(FLAT["word_given_component"]).T)
-    lens, how = Lens(by_word, None, np.array(FLAT["component_prior"])), None if normalise == "none" else normalise
+    lens, how = KernelView(by_word, None, np.array(FLAT["component_prior"])), None if normalise == "none" else normalise
     golden = FLAT[f"{normalise}:{'+'.join(parts)}"]
     np.testing.assert_allclose(matrix(lens, X, rows, parts, how, kernels), golden, atol=1e-10)
     np.testing.assert_allclose(by_features(lens, X, rows, parts, how), golden, atol=1e-10)
 
 
 @pytest.mark.parametrize(("part", "golden"), [("topical", "k1"), ("lexical", "k2"), ("levels", "k3")])
-def test_tree_kernels_equal_the_golden_case(part, golden):
+def test_tree_kernels_match_golden_case(part, golden):
     X, known = csr_array(np.array(TREE["counts"])), {name: np.array(value) for name, value in TREE["params"].items()}
     rows = known["pa"] * known["pia"]
     rows /= rows.sum(axis=1, keepdims=True)
-    lens = Lens(np.ascontiguousarray(known["pjv"].T), known["pva"], known["pa"])
+    lens = KernelView(np.ascontiguousarray(known["pjv"].T), known["pva"], known["pa"])
     np.testing.assert_allclose(matrix(lens, X, rows, (part,)), TREE[golden], atol=1e-10)
     np.testing.assert_allclose(by_features(lens, X, rows, (part,)), TREE[golden], atol=1e-10)
 
 
-def test_the_levels_of_a_mixture_equal_the_golden_case():
+def test_mixture_levels_match_golden_case():
     X, known = csr_array(np.array(TREE["counts"])), {name: np.array(value) for name, value in TREE["params"].items()}
-    lens = Lens(np.ascontiguousarray(known["pjv"].T), known["pva"], known["pa"], one_class=True)
-    rows = fisher.read(ENGINE, lens, X)
+    lens = KernelView(np.ascontiguousarray(known["pjv"].T), known["pva"], known["pa"], one_class=True)
+    rows = fisher.read_rows(ENGINE, lens, X)
     np.testing.assert_allclose(rows, TREE["nb_posterior"], atol=1e-10)
     np.testing.assert_allclose(matrix(lens, X, rows, ("levels",)), TREE["k3_nb_sqrt"], atol=1e-10)
 
@@ -92,7 +92,7 @@ def test_the_levels_of_a_mixture_equal_the_golden_case():
     kernels=st.sampled_from(sorted(TELLINGS)),
 )
 @settings(max_examples=80, deadline=None)
-def test_features_matrix_and_literal_sums_agree(X, seed, tree, one_class, kernels):
+def test_features_and_matrix_match_literal_sums(X, seed, tree, one_class, kernels):
     X = csr_array(X)
     lens, rows, words, mix = random_case(X, seed, tree=tree, one_class=one_class and tree)
     dense = X.toarray()
@@ -109,19 +109,19 @@ def test_features_matrix_and_literal_sums_agree(X, seed, tree, one_class, kernel
             similarity.levels(dense[i], dense[n], rows[i], rows[n], mix, words, lens.one_class) for i, n in pairs
         ]
     for part, values in literal.items():
-        wanted = np.reshape(values, (len(dense), len(dense))) * np.outer(filled, filled)
-        size = max(1.0, np.abs(wanted).max())
-        np.testing.assert_allclose(matrix(lens, X, rows, (part,), None, kernels), wanted, atol=1e-10 * size)
-        np.testing.assert_allclose(by_features(lens, X, rows, (part,)), wanted, atol=1e-10 * size)
+        expected = np.reshape(values, (len(dense), len(dense))) * np.outer(filled, filled)
+        size = max(1.0, np.abs(expected).max())
+        np.testing.assert_allclose(matrix(lens, X, rows, (part,), None, kernels), expected, atol=1e-10 * size)
+        np.testing.assert_allclose(by_features(lens, X, rows, (part,)), expected, atol=1e-10 * size)
 
 
 @pytest.mark.parametrize("one_class", [False, True])
 @pytest.mark.parametrize("normalise", ["parts", "total", None])
-def test_kernels_are_positive_semi_definite(one_class, normalise):
+def test_kernel_matrix_positive_semidefinite(one_class, normalise):
     X = csr_array(np.random.default_rng(1).poisson(0.7, (30, 40)).astype(float))
     lens, rows, *_ = random_case(X, 1, tree=True, one_class=one_class)
     for kind in fisher.KINDS:
-        seen = fisher.informed(lens, X, rows, kind)
+        seen = fisher.add_information(lens, X, rows, kind)
         square = matrix(seen, X, rows, ("topical", "lexical", "levels"), normalise)
         np.testing.assert_allclose(square, square.T, atol=1e-10 * np.abs(square).max())
         assert np.linalg.eigvalsh((square + square.T) / 2).min() > -1e-10 * np.abs(square).max()
@@ -138,11 +138,11 @@ def test_kernels_are_positive_semi_definite(one_class, normalise):
     kind=st.sampled_from(["diagonal", "hofmann"]),
 )
 @settings(max_examples=60, deadline=None)
-def test_the_corrected_kernels_are_the_literal_ones(X, seed, one_class, kind):
+def test_information_kernels_match_literal_sums(X, seed, one_class, kind):
     """(F6): scores divided by the root of their mean square, over tokens or over documents, a tenth from the model."""
     X = csr_array(X)
     lens, rows, words, mix = random_case(X, seed, tree=True, one_class=one_class)
-    seen, dense = fisher.informed(lens, X, rows, kind), X.toarray()
+    seen, dense = fisher.add_information(lens, X, rows, kind), X.toarray()
     filled = np.flatnonzero(dense.any(axis=1))
     senses = [similarity.sense(dense[i], rows[i], mix, words, one_class) for i in range(len(dense))]
     p_hat = dense / np.maximum(dense.sum(axis=1, keepdims=True), 1)
@@ -157,8 +157,8 @@ def test_the_corrected_kernels_are_the_literal_ones(X, seed, one_class, kind):
         scores = np.einsum("dj,dja->da", p_hat, tokens)
     joint = words.T * (lens.class_prior @ mix)
     expected = (joint + np.outer(joint.sum(axis=1), lens.class_prior @ mix)) / 2
-    information = fisher.steadied(shown, expected)
-    of_classes = fisher.steadied(of_classes, lens.class_prior)
+    information = fisher.blend_information(shown, expected)
+    of_classes = fisher.blend_information(of_classes, lens.class_prior)
     lexical = [
         np.divide(p_hat[i][:, None] * senses[i], np.sqrt(information), out=np.zeros_like(information),
                   where=information > 0)
@@ -176,47 +176,47 @@ def test_the_corrected_kernels_are_the_literal_ones(X, seed, one_class, kind):
 
 @pytest.mark.parametrize("kind", ["diagonal", "hofmann"])
 @pytest.mark.parametrize("one_class", [False, True])
-def test_documents_outside_the_fit_are_of_the_size_of_those_inside(kind, one_class):
+def test_new_documents_have_similar_kernel_size(kind, one_class):
     """A sense that the documents of the fit hardly have would otherwise weigh 1e9 times as much as any other."""
     rng = np.random.default_rng(0)
     words = np.full((2, 12), 1e-6)
     words[0, :6] = words[1, 6:] = 1 / 6
     words /= words.sum(axis=1, keepdims=True)
     reading = {"effective_length": 2.0, "one_class": True} if one_class else {"smoothing": 1e-3}
-    lens = Lens(np.ascontiguousarray(words.T), np.eye(2), np.array([0.5, 0.5]), **reading)
+    lens = KernelView(np.ascontiguousarray(words.T), np.eye(2), np.array([0.5, 0.5]), **reading)
     inside = csr_array(np.kron(np.eye(2), rng.integers(1, 5, (20, 6))).astype(float))
     outside = csr_array(rng.integers(1, 5, (20, 12)).astype(float))
-    seen = fisher.informed(lens, inside, fisher.read(ENGINE, lens, inside), kind)
+    seen = fisher.add_information(lens, inside, fisher.read_rows(ENGINE, lens, inside), kind)
     norms = []
     for X in (inside, outside):
-        features = fisher.lexical(seen, X, fisher.read(ENGINE, lens, X))
+        features = fisher.score_words(seen, X, fisher.read_rows(ENGINE, lens, X))
         norms.append(np.sqrt(features.multiply(features).sum(axis=1)))
     assert norms[1].max() < 10 * norms[0].max()
 
 
-def test_one_guard_for_features_and_their_products():
+def test_features_and_products_share_guard():
     """A word that is next to impossible in a topic is so everywhere, or the kernel is no product of its features."""
     rng = np.random.default_rng(3)
     words = simplex_rows(rng, 3, 8)
     words[0, 2], words[1, 3], words[:, 5] = 1e-31, 1e-200, 1e-40
     model = type("Stranger", (), {})()
     model.components_, model.component_prior_ = words, np.ones(3) / 3
-    lens, X, rows = lens_of(model), csr_array(rng.poisson(1.0, (9, 8)).astype(float)), simplex_rows(rng, 9, 3)
-    for seen in (lens, *(fisher.informed(lens, X, rows, kind) for kind in ("diagonal", "hofmann"))):
+    lens, X, rows = make_kernel_view(model), csr_array(rng.poisson(1.0, (9, 8)).astype(float)), simplex_rows(rng, 9, 3)
+    for seen in (lens, *(fisher.add_information(lens, X, rows, kind) for kind in ("diagonal", "hofmann"))):
         for kernels in TELLINGS:
             square = matrix(seen, X, rows, ("lexical",), None, kernels)
             np.testing.assert_allclose(by_features(seen, X, rows, ("lexical",)), square, rtol=1e-10)
 
 
-def test_a_lens_of_one_class_tells_its_topics():
-    with pytest.raises(ValueError, match=r"P\(topic\|class\) must be told"):
-        Lens(np.ones((4, 2)) / 4, None, np.ones(2) / 2, one_class=True)
+def test_view_of_one_class_requires_mix():
+    with pytest.raises(ValueError, match=r"P\(topic\|class\)"):
+        KernelView(np.ones((4, 2)) / 4, None, np.ones(2) / 2, one_class=True)
 
 
-def test_the_expected_row_is_one_step_of_em():
+def test_expected_rows_match_em_step():
     X = csr_array(np.random.default_rng(2).poisson(1.0, (8, 12)).astype(float))
     lens, rows, words, mix = random_case(X, 4, tree=True, one_class=False)
-    expected = fisher.expected(ENGINE, lens, X, rows)
+    expected = fisher.compute_expected_rows(ENGINE, lens, X, rows)
     classes = similarity.word_given_class(mix, words)
     p_hat = X.toarray() / X.sum(axis=1)[:, None]
     for d in range(8):
@@ -225,37 +225,40 @@ def test_the_expected_row_is_one_step_of_em():
     assert not np.allclose(expected, rows)
 
 
-def test_one_topic_is_the_word_weighted_product_and_plain_words_are_their_own():
+def test_single_topic_gives_weighted_word_product():
     X = csr_array(np.random.default_rng(3).poisson(1.0, (6, 9)).astype(float))
     frequency = X.sum(axis=0) / X.sum()
-    one = Lens(np.ascontiguousarray(frequency[:, None]), None, np.ones(1))
+    one = KernelView(np.ascontiguousarray(frequency[:, None]), None, np.ones(1))
     p_hat = X.toarray() / X.sum(axis=1)[:, None]
     ones = np.ones((6, 1))
     weighted = p_hat @ np.diag(np.where(frequency > 0, 1 / np.where(frequency > 0, frequency, 1), 0)) @ p_hat.T
     np.testing.assert_allclose(matrix(one, X, ones, ("lexical",)), weighted, atol=1e-12)
-    np.testing.assert_allclose(matrix(fisher_matrix.plain_lens(9), X, ones, ("lexical",)), p_hat @ p_hat.T, atol=1e-12)
+    np.testing.assert_allclose(
+        matrix(fisher_matrix.make_plain_view(9), X, ones, ("lexical",)), p_hat @ p_hat.T, atol=1e-12
+    )
 
 
-def test_reading_some_words_only_changes_nothing():
+def test_read_rows_ignores_unused_words():
     X = csr_array(np.random.default_rng(5).poisson(0.4, (12, 30)).astype(float))
     lens, *_ = random_case(X, 6, tree=True, one_class=False)
     for seen in (lens, replace(lens, one_class=True, effective_length=3.0), replace(lens, inverse_temperature=0.7)):
-        whole = fisher.read(ENGINE, seen, X)
+        complete = fisher.read_rows(ENGINE, seen, X)
         for d in range(12):
             columns = X[[d]].indices
-            alone = csr_array(X[[d]].toarray()[:, columns]) if len(columns) else X[[d]]
-            row = fisher.read(ENGINE, seen.narrowed(columns) if len(columns) else seen, alone)
-            np.testing.assert_allclose(row[0], whole[d], atol=1e-9)
+            single = csr_array(X[[d]].toarray()[:, columns]) if len(columns) else X[[d]]
+            row = fisher.read_rows(ENGINE, seen.select_words(columns) if len(columns) else seen, single)
+            np.testing.assert_allclose(row[0], complete[d], atol=1e-9)
 
 
-def test_threads_change_nothing():
+def test_kernel_independent_of_threads():
     X = csr_array(np.random.default_rng(7).poisson(0.7, (40, 60)).astype(float))
     lens, rows, *_ = random_case(X, 8, tree=True, one_class=False)
     results = []
     for n_threads in (1, 3):
         engine = Engine(load(), Threads(n_threads))
-        found = [
-            fisher_matrix.term(engine, TELLINGS["compiled"], lens, X, rows, part) for part in ("topical", "lexical")
+        result = [
+            fisher_matrix.make_term(engine, TELLINGS["compiled"], lens, X, rows, part)
+            for part in ("topical", "lexical")
         ]
-        results.append(fisher_matrix.matrix(engine, TELLINGS["compiled"], (X, found), (X, found), "parts"))
+        results.append(fisher_matrix.compute_matrix(engine, TELLINGS["compiled"], (X, result), (X, result), "parts"))
     np.testing.assert_array_equal(*results)

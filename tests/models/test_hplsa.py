@@ -13,11 +13,11 @@ from scipy.sparse import csr_matrix
 
 from tests.oracles import trees
 from tests.strategies import counts, simplex_rows
+from topiarist.execution.threads import Threads
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import em, hplsa, plsa
 from topiarist.models.engine.host import Engine
-from topiarist.scale.threads import Threads
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "hplsa_em.json").read_text())
 SEEDS = st.integers(0, 10**6)
@@ -47,7 +47,7 @@ def any_mask(seed):
 
 def run(model, matrix, start, steps, beta=1.0, accelerate=False):
     rules = em.Rules(max_iter=steps, tol=0.0, accelerate=accelerate)
-    return em.run(model, [Shard.of(matrix)], start, rules, inverse_temperature=beta)
+    return em.run(model, [Shard.from_matrix(matrix)], start, rules, inverse_temperature=beta)
 
 
 def never_falls(objectives, matrix):
@@ -58,39 +58,39 @@ def never_falls(objectives, matrix):
 
 @pytest.mark.parametrize("kernels", ["reference", "compiled"])
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: f"{case['tree']}-{case['beta']}")
-def test_golden_cases(kernels, case):
+def test_fit_matches_golden_cases(kernels, case):
     matrix = csr_matrix(np.array(GOLDEN["counts"]))
     lengths = np.asarray(matrix.sum(axis=1)).ravel()
     mask = trees.path_mask(case["parent"], case["class_node"])
     joint = np.array(case["init"]["pia"]) * np.array(case["init"]["pa"])
     start = state_of(joint / joint.sum(axis=1, keepdims=True), case["init"]["pva"], case["init"]["pjv"])
     model = model_of(mask, kernels)
-    for steps, wanted in case["after"].items():
+    for steps, expected in case["after"].items():
         fit = run(model, matrix, start, int(steps), case["beta"])
         rows = fit.state.local[0]
-        np.testing.assert_allclose(fit.state.shared.word_given_topic, wanted["pjv"], atol=1e-9)
-        np.testing.assert_allclose(fit.state.shared.topic_given_class, wanted["pva"], atol=1e-9)
-        np.testing.assert_allclose(hplsa.class_prior(rows, lengths), wanted["pa"], atol=1e-9)
-        np.testing.assert_allclose(hplsa.doc_given_class(rows, lengths).T, wanted["pia"], atol=1e-9)
+        np.testing.assert_allclose(fit.state.shared.word_given_topic, expected["pjv"], atol=1e-9)
+        np.testing.assert_allclose(fit.state.shared.topic_given_class, expected["pva"], atol=1e-9)
+        np.testing.assert_allclose(hplsa.class_prior(rows, lengths), expected["pa"], atol=1e-9)
+        np.testing.assert_allclose(hplsa.doc_given_class(rows, lengths).T, expected["pia"], atol=1e-9)
     np.testing.assert_allclose(rows, case["class_posterior_10"], atol=1e-9)
     # (H2) counts P(i) as well: as started, and after the first step n(i)/L
     first = lengths @ np.log(joint.sum(axis=1))
     later = lengths @ np.log(lengths / lengths.sum())
     tempered = np.array(fit.objectives) + np.array([first] + 10 * [later])
     np.testing.assert_allclose(tempered[: len(case["tempered_objective"])], case["tempered_objective"], rtol=1e-9)
-    likelihood = model.log_likelihood(fit.state.shared, Shard.of(matrix).rows, rows) + later
+    likelihood = model.log_likelihood(fit.state.shared, Shard.from_matrix(matrix).rows, rows) + later
     assert likelihood == pytest.approx(case["loglik_10"], rel=1e-9)
 
 
 @given(counts(max_docs=6, max_words=7), SEEDS, st.sampled_from([0.3, 0.7, 1.0]), st.booleans())
 @settings(max_examples=40, deadline=None)
-def test_one_step_equals_the_blackboard(matrix, seed, beta, smooth):
+def test_step_matches_textbook(matrix, seed, beta, smooth):
     mask = any_mask(seed)
     word_smoothing, class_smoothing = (0.2, 0.3) if smooth else (0.0, 0.0)
     start = random_start(matrix, mask, seed)
     words, mix, rows = start.shared.word_given_topic, start.shared.topic_given_class, start.local[0]
     model = model_of(mask, word_smoothing=word_smoothing, class_smoothing=class_smoothing)
-    stats, following = model.e_step(start.shared, Shard.of(matrix), rows, beta)
+    stats, following = model.e_step(start.shared, Shard.from_matrix(matrix), rows, beta)
     naive = trees.sums(matrix.toarray(), rows, mix, words, beta)
     np.testing.assert_allclose(stats.topic_word_count, naive.topic_word, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(stats.class_topic_count, naive.class_topic, rtol=1e-10, atol=1e-12)
@@ -98,8 +98,8 @@ def test_one_step_equals_the_blackboard(matrix, seed, beta, smooth):
     assert stats.objective == pytest.approx(naive.objective + prior, rel=1e-11)
     doc_class = naive.doc_class + class_smoothing
     total = doc_class.sum(axis=1, keepdims=True)
-    wanted = np.where(total > 0, doc_class / np.where(total > 0, total, 1), 1 / len(mask))
-    np.testing.assert_allclose(following, wanted, atol=1e-12)
+    expected = np.where(total > 0, doc_class / np.where(total > 0, total, 1), 1 / len(mask))
+    np.testing.assert_allclose(following, expected, atol=1e-12)
     new = model.m_step(stats)
     np.testing.assert_allclose(new.word_given_topic.sum(axis=1), 1.0, rtol=1e-12)
     np.testing.assert_allclose(new.topic_given_class.sum(axis=1), 1.0, rtol=1e-12)
@@ -122,7 +122,7 @@ def test_one_step_equals_the_blackboard(matrix, seed, beta, smooth):
     st.booleans(),
 )
 @settings(max_examples=60, deadline=None)
-def test_no_step_lowers_the_objective(matrix, seed, variant, topic_mix, accelerate):
+def test_objective_never_falls(matrix, seed, variant, topic_mix, accelerate):
     rng = np.random.default_rng(seed)
     word_smoothing, class_smoothing = rng.choice([0.0, 0.01, 0.5], 2)
     mask = any_mask(seed)
@@ -133,7 +133,7 @@ def test_no_step_lowers_the_objective(matrix, seed, variant, topic_mix, accelera
         variant=variant,
         topic_mix=topic_mix,
     )
-    assert model.monotone
+    assert model.is_monotone
     fit = run(model, matrix, random_start(matrix, mask, seed), 30, rng.choice([0.3, 0.7, 1.0]), accelerate)
     assert never_falls(fit.objectives, matrix)
     params = fit.state.shared
@@ -142,29 +142,29 @@ def test_no_step_lowers_the_objective(matrix, seed, variant, topic_mix, accelera
     assert (params.topic_given_class[~mask] == 0).all()
     np.testing.assert_allclose(fit.state.local[0].sum(axis=1), 1, rtol=1e-12)
     if topic_mix == "uniform":
-        np.testing.assert_array_equal(params.topic_given_class, hplsa.uniform_mix(mask))
+        np.testing.assert_array_equal(params.topic_given_class, hplsa.make_uniform_mix(mask))
 
 
 @given(counts(max_docs=10, min_filled=2), SEEDS, st.sampled_from(["em", "cem"]))
 @settings(max_examples=25, deadline=None)
-def test_statistics_of_the_whole_are_the_sum_over_blocks(matrix, seed, variant):
+def test_statistics_add_over_blocks(matrix, seed, variant):
     mask = any_mask(seed)
     model = model_of(mask, word_smoothing=0.1, class_smoothing=0.1, variant=variant)
     start = random_start(matrix, mask, seed)
-    whole, rows = model.e_step(start.shared, Shard.of(matrix), start.local[0])
+    complete, rows = model.e_step(start.shared, Shard.from_matrix(matrix), start.local[0])
     cut = matrix.shape[0] // 2
     blocks = [(matrix[:cut], start.local[0][:cut]), (matrix[cut:], start.local[0][cut:])]
-    parts = [model.e_step(start.shared, Shard.of(block), local) for block, local in blocks]
+    parts = [model.e_step(start.shared, Shard.from_matrix(block), local) for block, local in blocks]
     total = parts[0][0] + parts[1][0]
-    np.testing.assert_allclose(total.topic_word_count, whole.topic_word_count, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(total.class_topic_count, whole.class_topic_count, rtol=1e-12, atol=1e-14)
-    assert total.objective == pytest.approx(whole.objective, rel=1e-12)
+    np.testing.assert_allclose(total.topic_word_count, complete.topic_word_count, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(total.class_topic_count, complete.class_topic_count, rtol=1e-12, atol=1e-14)
+    assert total.objective == pytest.approx(complete.objective, rel=1e-12)
     np.testing.assert_array_equal(np.vstack([local for _, local in parts]), rows)
 
 
 @given(counts(max_docs=9, min_filled=2), SEEDS)
 @settings(max_examples=25, deadline=None)
-def test_permuting_documents_words_classes_and_nodes_permutes_the_answer(matrix, seed):
+def test_step_follows_permutations(matrix, seed):
     rng, mask = np.random.default_rng(seed), any_mask(seed)
     start = random_start(matrix, mask, seed)
     docs, words = rng.permutation(matrix.shape[0]), rng.permutation(matrix.shape[1])
@@ -185,7 +185,7 @@ def test_permuting_documents_words_classes_and_nodes_permutes_the_answer(matrix,
 
 @given(counts(max_docs=9, max_words=12, min_filled=2), SEEDS, st.sampled_from([0.5, 1.0]))
 @settings(max_examples=25, deadline=None)
-def test_classes_without_ancestors_are_the_components_of_plsa(matrix, seed, beta):
+def test_classes_without_ancestors_match_plsa(matrix, seed, beta):
     mask = np.eye(4, dtype=bool)
     start = random_start(matrix, mask, seed)
     tree = run(model_of(mask, word_smoothing=0.1, class_smoothing=0.2), matrix, start, 5, beta)
@@ -202,7 +202,7 @@ def test_classes_without_ancestors_are_the_components_of_plsa(matrix, seed, beta
 
 
 @pytest.mark.parametrize("inner", [False, True], ids=["flat", "hierarchy"])
-def test_known_classes_stay_and_give_direct_estimates(inner):
+def test_certain_classes_give_direct_estimates(inner):
     rng = np.random.default_rng(12)
     matrix, classes = csr_matrix(rng.poisson(1.0, (30, 12)).astype(float)), np.repeat(np.arange(3), 10)
     mask = trees.path_mask([-1, 0, 0, 1, 1], [2, 3, 4]) if inner else np.eye(3, dtype=bool)
@@ -229,7 +229,7 @@ def test_known_classes_stay_and_give_direct_estimates(inner):
     np.testing.assert_allclose(fit.state.shared.topic_given_class, mix, rtol=1e-10, atol=1e-14)
 
 
-def test_one_node_is_the_unigram():
+def test_single_node_matches_unigram_model():
     matrix = csr_matrix(np.array([[1, 2, 0], [0, 3, 4]], float))
     mask = np.ones((1, 1), bool)
     fit = run(model_of(mask), matrix, random_start(matrix, mask, 0), 1)
@@ -238,19 +238,19 @@ def test_one_node_is_the_unigram():
 
 @pytest.mark.parametrize("variant", ["em", "cem", "sem"])
 @pytest.mark.parametrize("n_threads", [2, 3])
-def test_any_number_of_threads_gives_the_same_bits(n_threads, variant, monkeypatch):
-    monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_PIECE", 50)  # many pieces, also of little work
-    monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_TILE", 64)
+def test_bits_independent_of_threads(n_threads, variant, monkeypatch):
+    monkeypatch.setattr("topiarist.kernels.shard.MIN_SLICE_NONZEROS", 50)  # many pieces, also of little work
+    monkeypatch.setattr("topiarist.kernels.shard.MIN_TILE_DOCUMENTS", 64)
     monkeypatch.setattr("topiarist.kernels.shard.TILE_BYTES", 64)
-    monkeypatch.setattr("topiarist.models.engine.host.PATH_NUMBERS", 100)
-    monkeypatch.setattr("topiarist.models.hplsa.NUMBERS", 100)
+    monkeypatch.setattr("topiarist.models.engine.host.SLICE_NUMBERS", 100)
+    monkeypatch.setattr("topiarist.models.hplsa.MAX_NUMBERS", 100)
     matrix, mask = csr_matrix(np.random.default_rng(5).poisson(0.3, (200, 150))), trees.balanced(2)
     ends = []
     for threads in (1, n_threads):
-        shard = Shard.of(matrix, np.float32)
-        start = hplsa.initial([shard], mask, np.random.default_rng(1), 0.01)
+        shard = Shard.from_matrix(matrix, np.float32)
+        start = hplsa.create_start([shard], mask, np.random.default_rng(1), 0.01)
         model = model_of(mask, n_threads=threads, word_smoothing=0.01, class_smoothing=0.05, variant=variant, seed=3)
-        rules = em.Rules(max_iter=6, tol=-np.inf, accelerate=model.monotone)
+        rules = em.Rules(max_iter=6, tol=-np.inf, accelerate=model.is_monotone)
         fit = em.run(model, [shard], start, rules)
         assert fit.steps == 6
         ends.append((fit.objectives, fit.state))
@@ -260,81 +260,81 @@ def test_any_number_of_threads_gives_the_same_bits(n_threads, variant, monkeypat
     assert np.array_equal(ends[0][1].shared.topic_given_class, ends[1][1].shared.topic_given_class)
 
 
-def test_documents_are_looked_at_in_pieces_of_about_as_many_numbers(monkeypatch):
-    monkeypatch.setattr(hplsa, "NUMBERS", 6)
-    rows = Shard.of(csr_matrix(np.ones((5, 3))), np.float64).rows
-    assert hplsa._pieces(rows, 2) == [slice(row, row + 1) for row in range(5)]
-    assert hplsa._pieces(rows, 1) == [slice(0, 2), slice(2, 4), slice(4, 5)]
-    short = Shard.of(csr_matrix(np.eye(4)), np.float64).rows
-    assert len(hplsa._pieces(short, 7)) == 4  # with more classes than numbers: one by one
+def test_document_slices_have_even_work(monkeypatch):
+    monkeypatch.setattr(hplsa, "MAX_NUMBERS", 6)
+    rows = Shard.from_matrix(csr_matrix(np.ones((5, 3))), np.float64).rows
+    assert hplsa._slice_documents(rows, 2) == [slice(row, row + 1) for row in range(5)]
+    assert hplsa._slice_documents(rows, 1) == [slice(0, 2), slice(2, 4), slice(4, 5)]
+    short = Shard.from_matrix(csr_matrix(np.eye(4)), np.float64).rows
+    assert len(hplsa._slice_documents(short, 7)) == 4  # with more classes than numbers: one by one
 
 
-def test_single_precision_follows_double_precision():
+def test_single_precision_matches_double_precision():
     rng = np.random.default_rng(0)
     mask = trees.balanced(2)
     matrix = csr_matrix(trees.planted(rng, mask)[0])
     model = model_of(mask, word_smoothing=0.01, class_smoothing=0.05)
     ends = []
     for dtype in (np.float32, np.float64):
-        shard = Shard.of(matrix, dtype)
-        start = hplsa.initial([shard], mask, np.random.default_rng(1), 0.01)
+        shard = Shard.from_matrix(matrix, dtype)
+        start = hplsa.create_start([shard], mask, np.random.default_rng(1), 0.01)
         ends.append(em.run(model, [shard], start, em.Rules(max_iter=40, tol=0.0, accelerate=False)).objectives)
     np.testing.assert_allclose(ends[0], ends[1], rtol=1e-6)
 
 
 @pytest.mark.parametrize("variant", ["em", "cem", "sem"])
-def test_planted_classes_are_found(variant):
+def test_fit_recovers_planted_classes(variant):
     mask = trees.balanced(2)
     data, truth, words = trees.planted(np.random.default_rng(4), mask)
-    shard = Shard.of(csr_matrix(data))
+    shard = Shard.from_matrix(csr_matrix(data))
     model = model_of(mask, variant=variant, word_smoothing=0.01, class_smoothing=0.05)
     rng = np.random.default_rng(0)
-    rules = em.Rules(max_iter=60, tol=1e-6, weight=data.sum(), accelerate=model.monotone)
+    rules = em.Rules(max_iter=60, tol=1e-6, weight=data.sum(), accelerate=model.is_monotone)
     first = replace(model, variant="em")  # hard assignments cannot leave a bad start: they need a few soft steps
 
     def one_start():
-        start = hplsa.initial([shard], mask, rng, 0.01)
+        start = hplsa.create_start([shard], mask, rng, 0.01)
         if variant == "cem":
             start = em.run(first, [shard], start, replace(rules, max_iter=20)).state
         return em.run(model, [shard], start, rules)
 
-    fit = em.best_of(one_start, 4)
-    found = fit.state.local[0].argmax(axis=1)
-    together = np.zeros((4, 4))
-    np.add.at(together, (found, truth), 1)
-    rows, columns = linear_sum_assignment(-together)
-    assert together[rows, columns].sum() > 0.95 * len(truth)
+    fit = em.run_starts(one_start, 4)
+    result = fit.state.local[0].argmax(axis=1)
+    joint = np.zeros((4, 4))
+    np.add.at(joint, (result, truth), 1)
+    rows, columns = linear_sum_assignment(-joint)
+    assert joint[rows, columns].sum() > 0.95 * len(truth)
     classes = model.class_word_table(fit.state.shared).T[rows]  # which node of a path has a word is not determined
-    distance = np.abs(classes - (hplsa.uniform_mix(mask) @ words)[columns]).sum(axis=1) / 2
+    distance = np.abs(classes - (hplsa.make_uniform_mix(mask) @ words)[columns]).sum(axis=1) / 2
     assert distance.max() < 0.1
 
 
-def test_the_topic_mix_comes_from_held_out_tokens():
+def test_topic_mix_uses_heldout_tokens():
     rng = np.random.default_rng(8)
     mask = trees.path_mask([-1, 0, 0, 1], [1, 2, 3])
     training, heldout = (csr_matrix(rng.poisson(1.0, (6, 7)).astype(float)) for _ in range(2))
     start = random_start(training, mask, 1)
     words, mix, rows = start.shared.word_given_topic, start.shared.topic_given_class, start.local[0]
     model = model_of(mask, topic_mix="heldout")
-    assert not model.monotone
+    assert not model.is_monotone
     assert model.extrapolate(start, start, 2.0) is start
-    block = hplsa.Block(Shard.of(training), Shard.of(heldout))
+    block = hplsa.Block(Shard.from_matrix(training), Shard.from_matrix(heldout))
     stats, _ = model.e_step(start.shared, block, rows, 0.7)
     here, there = (trees.sums(part.toarray(), rows, mix, words, 0.7) for part in (training, heldout))
     np.testing.assert_allclose(stats.class_topic_count, there.class_topic, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(stats.topic_word_count, here.topic_word, rtol=1e-10, atol=1e-12)
     assert stats.objective == pytest.approx(here.objective, rel=1e-12)
     with pytest.raises(ValueError, match="Block\\(training, heldout\\)"):
-        model.e_step(start.shared, Shard.of(training), rows)
+        model.e_step(start.shared, Shard.from_matrix(training), rows)
 
 
-def test_the_best_pair_takes_all():
+def test_cem_assigns_tokens_to_best_pair():
     rng = np.random.default_rng(9)
     mask = trees.path_mask([-1, 0, 0, 1], [1, 2, 3])
     matrix = csr_matrix(rng.poisson(1.0, (6, 7)).astype(float))
     start = random_start(matrix, mask, 2)
     words, mix, rows = start.shared.word_given_topic, start.shared.topic_given_class, start.local[0]
-    stats, following = model_of(mask, variant="cem").e_step(start.shared, Shard.of(matrix), rows)
+    stats, following = model_of(mask, variant="cem").e_step(start.shared, Shard.from_matrix(matrix), rows)
     topic_word, doc_class, objective = np.zeros_like(words), np.zeros_like(rows), 0.0
     for i, j in zip(*matrix.nonzero(), strict=True):
         joint = rows[i][:, None] * mix * words[:, j]
@@ -347,13 +347,13 @@ def test_the_best_pair_takes_all():
     assert stats.objective == pytest.approx(objective, rel=1e-12)
 
 
-def test_lots_fall_in_proportion_and_whole_tokens_stay_whole():
+def test_sem_draws_whole_tokens_in_proportion():
     mask = trees.path_mask([-1, 0, 0, 1], [1, 2, 3])
     matrix = csr_matrix(np.random.default_rng(10).poisson(3.0, (5, 6)) * 2000.0)
     start = random_start(matrix, mask, 3)
     shared, rows = start.shared, start.local[0]
     naive = trees.sums(matrix.toarray(), rows, shared.topic_given_class, shared.word_given_topic)
-    stats, following = model_of(mask, variant="sem", seed=1).e_step(shared, Shard.of(matrix), rows)
+    stats, following = model_of(mask, variant="sem", seed=1).e_step(shared, Shard.from_matrix(matrix), rows)
     assert (stats.topic_word_count == np.round(stats.topic_word_count)).all()
     np.testing.assert_allclose(stats.topic_word_count.sum(axis=0), matrix.toarray().sum(axis=0))
     assert stats.objective == pytest.approx(naive.objective, rel=1e-12)
@@ -361,14 +361,14 @@ def test_lots_fall_in_proportion_and_whole_tokens_stay_whole():
     assert (np.abs(stats.topic_word_count - naive.topic_word) < 5 * spread).all()
     assert (np.abs(stats.class_topic_count - naive.class_topic) < 5 * np.sqrt(naive.class_topic + 1)).all()
     np.testing.assert_allclose(following, naive.doc_class / naive.doc_class.sum(axis=1, keepdims=True), atol=0.02)
-    other, _ = model_of(mask, variant="sem", seed=2).e_step(shared, Shard.of(matrix), rows)
+    other, _ = model_of(mask, variant="sem", seed=2).e_step(shared, Shard.from_matrix(matrix), rows)
     assert not np.array_equal(stats.topic_word_count, other.topic_word_count)
-    broken, _ = model_of(mask, variant="sem").e_step(shared, Shard.of(matrix * 0.00025), rows)
+    broken, _ = model_of(mask, variant="sem").e_step(shared, Shard.from_matrix(matrix * 0.00025), rows)
     np.testing.assert_allclose(broken.topic_word_count.sum(), matrix.sum() * 0.00025)
 
 
 @pytest.mark.parametrize("variant", ["em", "cem", "sem"])
-def test_nothing_is_not_a_number(variant):
+def test_step_without_counts_stays_finite(variant):
     mask = np.array([[1, 1, 0, 0], [1, 0, 1, 0]], bool)  # the last node is on no path
     matrix = csr_matrix(np.array([[0, 0, 0], [2, 0, 0], [0, 0, 3], [0, 0, 0]], float))
     words = np.array([[1, 0, 0], [1, 0, 0], [1, 0, 0], [1, 0, 0]], float)  # nobody can say the last word
@@ -385,29 +385,29 @@ def test_nothing_is_not_a_number(variant):
     np.testing.assert_allclose(hplsa.class_prior(fit.state.local[0], 0 * lengths), 0.5)
 
 
-def test_folding_in_a_training_document_raises_its_likelihood_to_the_optimum():
+def test_fold_in_reaches_optimum_of_document():
     mask = trees.balanced(2)
     matrix = csr_matrix(trees.planted(np.random.default_rng(6), mask, 80)[0])
-    shard, model = Shard.of(matrix), model_of(mask)
-    start = hplsa.initial([shard], mask, np.random.default_rng(0))
+    shard, model = Shard.from_matrix(matrix), model_of(mask)
+    start = hplsa.create_start([shard], mask, np.random.default_rng(0))
     fit = em.run(model, [shard], start, em.Rules(max_iter=100))
     folded = model.fold_in(fit.state.shared, shard.rows)
     assert model.log_likelihood(fit.state.shared, shard.rows, folded) >= fit.objectives[-1] - 1e-6 * matrix.sum()
 
 
-def test_the_start_knows_leaves_from_what_classes_share():
+def test_start_distinguishes_leaves_and_shared_topics():
     mask = trees.balanced(1, 3)
     matrix = csr_matrix(np.kron(np.eye(6), np.ones((1, 5))) * 10)
-    state = hplsa.initial([hplsa.Block(Shard.of(matrix))], mask, np.random.default_rng(0))
+    state = hplsa.create_start([hplsa.Block(Shard.from_matrix(matrix))], mask, np.random.default_rng(0))
     words = state.shared.word_given_topic
     np.testing.assert_allclose(words.sum(axis=1), 1.0)
     assert words[0].max() < 0.07  # 1/30 and a disturbance
     assert (words[1:].max(axis=1) > 0.07).all()
-    np.testing.assert_array_equal(state.shared.topic_given_class, hplsa.uniform_mix(mask))
+    np.testing.assert_array_equal(state.shared.topic_given_class, hplsa.make_uniform_mix(mask))
     np.testing.assert_array_equal(state.local[0], np.full((6, 3), 1 / 3))
 
 
-def test_wrong_shapes_are_refused():
+def test_parameters_reject_wrong_shapes():
     with pytest.raises(ValueError, match="C-contiguous"):
         hplsa.Params(np.ones((3, 4)).T, np.ones((1, 4)))
     with pytest.raises(ValueError, match=r"\(classes, 3 topics\), not \(2, 2\)"):

@@ -12,11 +12,11 @@ from scipy.sparse import csr_matrix
 
 from tests.oracles import textbook
 from tests.strategies import counts, simplex_rows
+from topiarist.execution.threads import Threads
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import em, online, plsa
 from topiarist.models.engine.host import Engine
-from topiarist.scale.threads import Threads
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "plsa_em.json").read_text())
 CASES = {"plain": (1.0, 0.0, 0.0), "tempered_0.7": (0.7, 0.0, 0.0), "map_1.1_1.05": (1.0, 0.1, 0.05)}
@@ -33,7 +33,7 @@ def state_of(component_given_doc, word_given_component):
 
 def run(model, matrix, start, steps, beta=1.0, accelerate=False):
     rules = em.Rules(max_iter=steps, tol=0.0, accelerate=accelerate)
-    return em.run(model, [Shard.of(matrix)], start, rules, inverse_temperature=beta)
+    return em.run(model, [Shard.from_matrix(matrix)], start, rules, inverse_temperature=beta)
 
 
 def random_start(matrix, n_components, seed):
@@ -43,7 +43,7 @@ def random_start(matrix, n_components, seed):
 
 @pytest.mark.parametrize("kernels", ["reference", "compiled"])
 @pytest.mark.parametrize("case", CASES)
-def test_five_steps_equal_the_golden_case(kernels, case):
+def test_five_steps_match_golden_case(kernels, case):
     beta, word_smoothing, component_smoothing = CASES[case]
     start = state_of(GOLDEN["start"]["component_given_doc"], GOLDEN["start"]["word_given_component"])
     matrix = csr_matrix(np.array(GOLDEN["counts"]))
@@ -51,7 +51,7 @@ def test_five_steps_equal_the_golden_case(kernels, case):
     fit = run(model, matrix, start, 5, beta)
     np.testing.assert_allclose(fit.state.local[0], GOLDEN[case]["component_given_doc"], atol=1e-12)
     np.testing.assert_allclose(fit.state.shared.word_given_component, GOLDEN[case]["word_given_component"], atol=1e-12)
-    likelihood = model.log_likelihood(fit.state.shared, Shard.of(matrix).rows, fit.state.local[0])
+    likelihood = model.log_likelihood(fit.state.shared, Shard.from_matrix(matrix).rows, fit.state.local[0])
     assert likelihood == pytest.approx(GOLDEN[case]["log_likelihood"][-1], rel=1e-12)
 
 
@@ -62,7 +62,7 @@ def test_five_steps_equal_the_golden_case(kernels, case):
     st.sampled_from([(1, 0, 0), (0.6, 0, 0), (0.8, 0.2, 0.3)]),
 )
 @settings(max_examples=40, deadline=None)
-def test_one_step_equals_the_blackboard(matrix, n_components, seed, setting):
+def test_step_matches_textbook(matrix, n_components, seed, setting):
     beta, word_smoothing, component_smoothing = setting
     start = random_start(matrix, n_components, seed)
     fit = run(model_of("compiled", word_smoothing, component_smoothing), matrix, start, 1, beta)
@@ -84,7 +84,7 @@ def test_one_step_equals_the_blackboard(matrix, n_components, seed, setting):
 
 @given(counts(max_docs=12, max_words=15, min_filled=3), st.integers(1, 5), st.integers(0, 10**6), st.booleans())
 @settings(max_examples=40, deadline=None)
-def test_no_step_lowers_the_objective(matrix, n_components, seed, accelerate):
+def test_objective_never_falls(matrix, n_components, seed, accelerate):
     rng = np.random.default_rng(seed)
     beta = rng.choice([0.5, 0.7, 0.9, 1.0])
     smoothing = rng.choice([0.0, 0.01, 0.5], 2)
@@ -103,14 +103,14 @@ def test_no_step_lowers_the_objective(matrix, n_components, seed, accelerate):
     np.testing.assert_allclose(fit.state.local[0].sum(axis=1), 1, rtol=1e-12)
 
 
-def test_single_precision_follows_double_precision():
+def test_single_precision_matches_double_precision():
     rng = np.random.default_rng(0)
     matrix = csr_matrix(textbook.planted(rng, 500, 120, 6)[0])
     model = model_of("compiled", 0.01, 0.05)
     ends = []
     for dtype in (np.float32, np.float64):
-        shard = Shard.of(matrix, dtype)
-        start = plsa.initial([shard], 6, np.random.default_rng(1))
+        shard = Shard.from_matrix(matrix, dtype)
+        start = plsa.create_start([shard], 6, np.random.default_rng(1))
         fit = em.run(model, [shard], start, em.Rules(max_iter=60, tol=0.0))
         ends.append(fit.objectives)
     np.testing.assert_allclose(ends[0], ends[1], rtol=1e-6)
@@ -119,21 +119,21 @@ def test_single_precision_follows_double_precision():
 
 @given(counts(max_docs=10, min_filled=2), st.integers(0, 10**6))
 @settings(max_examples=25, deadline=None)
-def test_statistics_of_the_whole_are_the_sum_over_blocks(matrix, seed):
+def test_statistics_add_over_blocks(matrix, seed):
     model, start = model_of("compiled", 0.1, 0.1), random_start(matrix, 3, seed)
-    whole, rows = model.e_step(start.shared, Shard.of(matrix), start.local[0])
+    complete, rows = model.e_step(start.shared, Shard.from_matrix(matrix), start.local[0])
     cut = matrix.shape[0] // 2
     blocks = [(matrix[:cut], start.local[0][:cut]), (matrix[cut:], start.local[0][cut:])]
-    parts = [model.e_step(start.shared, Shard.of(block), local) for block, local in blocks]
+    parts = [model.e_step(start.shared, Shard.from_matrix(block), local) for block, local in blocks]
     total = parts[0][0] + parts[1][0]
-    np.testing.assert_allclose(total.word_component_count, whole.word_component_count, rtol=1e-12, atol=1e-14)
-    assert total.objective == pytest.approx(whole.objective, rel=1e-12)
+    np.testing.assert_allclose(total.word_component_count, complete.word_component_count, rtol=1e-12, atol=1e-14)
+    assert total.objective == pytest.approx(complete.objective, rel=1e-12)
     np.testing.assert_array_equal(np.vstack([local for _, local in parts]), rows)
 
 
 @given(counts(max_docs=9, min_filled=2), st.integers(0, 10**6))
 @settings(max_examples=25, deadline=None)
-def test_permuting_documents_and_words_permutes_the_answer(matrix, seed):
+def test_step_follows_permutations(matrix, seed):
     rng = np.random.default_rng(seed)
     start = random_start(matrix, 3, seed)
     docs, words = rng.permutation(matrix.shape[0]), rng.permutation(matrix.shape[1])
@@ -146,7 +146,7 @@ def test_permuting_documents_and_words_permutes_the_answer(matrix, seed):
     )
 
 
-def test_a_document_twice_weighs_as_much_as_its_counts_doubled():
+def test_duplicate_document_equals_doubled_counts():
     rng = np.random.default_rng(2)
     matrix = rng.poisson(1.0, (6, 10)).astype(float) + np.eye(6, 10)
     start = random_start(matrix, 3, 1)
@@ -159,38 +159,38 @@ def test_a_document_twice_weighs_as_much_as_its_counts_doubled():
     np.testing.assert_allclose(copy, once, atol=1e-12)
 
 
-def test_one_component_is_the_unigram():
+def test_single_component_matches_unigram_model():
     matrix = csr_matrix(np.array([[1, 2, 0], [0, 3, 4]], float))
     fit = run(model_of(), matrix, random_start(matrix, 1, 0), 1)
     np.testing.assert_allclose(fit.state.shared.word_given_component[0], np.array([1, 5, 4]) / 10, rtol=1e-12)
 
 
-def test_planted_components_are_found():
+def test_fit_recovers_planted_components():
     rng = np.random.default_rng(4)
     data, mixing, words = textbook.planted(rng, 500, 60, 5)
-    shard = Shard.of(csr_matrix(data))
-    start = plsa.initial([shard], 5, np.random.default_rng(0))
+    shard = Shard.from_matrix(csr_matrix(data))
+    start = plsa.create_start([shard], 5, np.random.default_rng(0))
     fit = em.run(model_of(), [shard], start, em.Rules(max_iter=300, tol=1e-6))
-    found = fit.state.shared.word_given_component
-    distance = np.abs(found[:, None] - words[None]).sum(axis=2) / 2
+    result = fit.state.shared.word_given_component
+    distance = np.abs(result[:, None] - words[None]).sum(axis=2) / 2
     rows, columns = linear_sum_assignment(distance)
     assert distance[rows, columns].max() < 0.06
     np.testing.assert_allclose(fit.state.local[0][:, rows], mixing[:, columns], atol=0.12)
 
 
 @pytest.mark.parametrize("n_threads", [2, 3, 16])
-def test_any_number_of_threads_gives_the_same_bits(n_threads, monkeypatch):
-    monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_PIECE", 50)  # many pieces, also of little work
-    monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_TILE", 64)
+def test_bits_independent_of_threads(n_threads, monkeypatch):
+    monkeypatch.setattr("topiarist.kernels.shard.MIN_SLICE_NONZEROS", 50)  # many pieces, also of little work
+    monkeypatch.setattr("topiarist.kernels.shard.MIN_TILE_DOCUMENTS", 64)
     monkeypatch.setattr("topiarist.kernels.shard.TILE_BYTES", 64)
     rng = np.random.default_rng(5)
     matrix = csr_matrix(rng.poisson(0.3, (400, 300)))
     ends = []
     for threads in (1, n_threads):
-        shard = Shard.of(matrix, np.float32)
-        assert len(shard.rows.pieces) > 30
+        shard = Shard.from_matrix(matrix, np.float32)
+        assert len(shard.rows.slices) > 30
         assert len(shard.words.starts) > 5
-        start = plsa.initial([shard], 7, np.random.default_rng(1))
+        start = plsa.create_start([shard], 7, np.random.default_rng(1))
         model = model_of("compiled", 0.01, 0.05, threads)
         fit = em.run(model, [shard], start, em.Rules(max_iter=12, tol=0.0))
         ends.append((fit.objectives, fit.state.local[0], fit.state.shared.word_given_component))
@@ -199,32 +199,34 @@ def test_any_number_of_threads_gives_the_same_bits(n_threads, monkeypatch):
     assert np.array_equal(ends[0][2], ends[1][2])
 
 
-def test_folding_in_a_training_document_raises_its_likelihood_to_the_optimum():
+def test_fold_in_reaches_optimum_of_document():
     rng = np.random.default_rng(6)
     matrix = csr_matrix(textbook.planted(rng, 80, 40, 4)[0])
-    shard, model = Shard.of(matrix), model_of()
-    fit = em.run(model, [shard], plsa.initial([shard], 4, rng), em.Rules(max_iter=100))
+    shard, model = Shard.from_matrix(matrix), model_of()
+    fit = em.run(model, [shard], plsa.create_start([shard], 4, rng), em.Rules(max_iter=100))
     folded = model.fold_in(fit.state.shared, shard.rows)
     assert model.log_likelihood(fit.state.shared, shard.rows, folded) >= fit.objectives[-1]
 
 
-def test_the_start_gives_equal_documents_different_components():
+def test_start_separates_equal_documents():
     matrix = csr_matrix(np.tile([1, 2, 3, 0], (5, 1)))
-    words = plsa.initial([Shard.of(matrix)], 3, np.random.default_rng(0)).shared.word_given_component
+    words = plsa.create_start([Shard.from_matrix(matrix)], 3, np.random.default_rng(0)).shared.word_given_component
     assert np.abs(words[0] - words[1]).max() > 0.01
     np.testing.assert_allclose(words.sum(axis=1), 1.0)
     assert (words[:, 3] == 0).all()  # a word that never occurs has no reason to
 
 
-def test_a_stream_of_batches_learns():
+def test_stream_learns_from_batches():
     rng = np.random.default_rng(7)
     data, _, words = textbook.planted(rng, 2000, 60, 5)
     model = model_of("compiled", 0.01, 0.05)
-    params = plsa.initial([Shard.of(csr_matrix(data[:100]))], 5, rng).shared
+    params = plsa.create_start([Shard.from_matrix(csr_matrix(data[:100]))], 5, rng).shared
     stream = online.Stream(plsa.Stats(params.by_word / 5, 0.0), 0, 0.0)
     likelihoods = []
     for start in range(0, 2000, 100):
-        stream, likelihood = online.absorb(model, stream, params, Shard.of(csr_matrix(data[start : start + 100])))
+        stream, likelihood = online.absorb(
+            model, stream, params, Shard.from_matrix(csr_matrix(data[start : start + 100]))
+        )
         params = stream.params(model)
         likelihoods.append(likelihood)
     assert stream.stats.word_component_count.sum() == pytest.approx(1.0, rel=1e-9)
@@ -235,6 +237,6 @@ def test_a_stream_of_batches_learns():
     assert distance[rows, columns].max() < 0.1
 
 
-def test_params_refuse_an_array_the_sweeps_could_not_read():
+def test_params_reject_array_of_wrong_order():
     with pytest.raises(ValueError, match="transpose of a C-contiguous"):
         plsa.Params(np.ones((3, 4)))

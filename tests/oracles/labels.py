@@ -64,19 +64,19 @@ def exhaustive(x, theta, alpha):
 
 def greedy(x, theta, alpha):
     """(M6)."""
-    chosen, best = [], -math.inf
-    while len(chosen) < len(theta):
+    selected, best = [], -math.inf
+    while len(selected) < len(theta):
         values = {
-            label: log_likelihood(x, theta, alpha, indicator([*chosen, label], len(theta)))
+            label: log_likelihood(x, theta, alpha, indicator([*selected, label], len(theta)))
             for label in range(len(theta))
-            if label not in chosen
+            if label not in selected
         }
         label = max(values, key=values.get)
-        if chosen and not values[label] > best + 1e-10:
+        if selected and not values[label] > best + 1e-10:
             break
-        chosen.append(label)
+        selected.append(label)
         best = values[label]
-    return indicator(chosen, len(theta))
+    return indicator(selected, len(theta))
 
 
 def indicator(subset, n_labels):

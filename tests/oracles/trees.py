@@ -75,5 +75,5 @@ def planted(rng, mask, n_docs=400, own_words=8, length=150):
         words[node, node * own_words : (node + 1) * own_words] += 0.9 * rng.dirichlet(np.full(own_words, 5.0))
     words /= words.sum(axis=1, keepdims=True)
     mix = mask / mask.sum(axis=1, keepdims=True)
-    chosen = rng.integers(n_classes, size=n_docs)
-    return np.array([rng.multinomial(length, mix[c] @ words) for c in chosen]), chosen, words
+    selected = rng.integers(n_classes, size=n_docs)
+    return np.array([rng.multinomial(length, mix[c] @ words) for c in selected]), selected, words

@@ -1,14 +1,13 @@
-"""Classes that are known in training: topics of a given tree from labelled documents, the class of new ones.
+"""Hierarchical classifiers: the topics of a given tree from labelled documents, and the class of new documents.
 
 Equations (K1)-(K5): docs/models/hplc.md
 
-Words *j*, classes *α*, topics *ν*: a class speaks with the words of its path, P(j|α) = Σ_{ν↑α} P(ν|α) P(j|ν), as in
-``hplsa``. A label tells the class of every token of a document, so that labelled documents enter through one table
-alone: how often each word occurs in each class, a sparse one. A step costs its non-zeros × depth, however many
-documents there are.
+Words *j*, classes *α*, topics *ν*: a class has the words of its path, P(j|α) = Σ_{ν↑α} P(ν|α) P(j|ν), as in ``hplsa``.
+A label is the class of every token of a document, so labelled documents enter only through a sparse table: the count of
+each word in each class. A step costs non-zeros of the table × depth, for any number of documents.
 
-A block is that table and, where there are any, documents without a label. Those have one class each, which is not
-known: their tokens go to the classes by P(α|d) of (K3) and count λ.
+A block has that table and, if there are any, documents without a label. Each of these has one unknown class. Their
+tokens are divided among the classes by P(α|d) of (K3) with weight λ.
 """
 
 from __future__ import annotations
@@ -18,33 +17,32 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from topiarist.arrays import Bools, Csr, DTypeLike, Floats
+from topiarist.arrays import TINY, Bools, Csr, DTypeLike, Floats
 from topiarist.kernels import SMALLEST_MIXTURE, Folding, Paths
-from topiarist.kernels.shard import Shard, Side, aligned_empty
+from topiarist.kernels.shard import CountsView, Shard, allocate_aligned
 from topiarist.models.em import State
-from topiarist.models.engine.host import Engine, paths_of, row_pieces
+from topiarist.models.engine.host import Engine, make_paths, slice_rows
 from topiarist.models.seeds import Seeds
 
 TopicMix = Literal["ml", "fixed"]
-START_BACKGROUND = 1e-3  # of even words in the start, where smoothing forbids that any word be impossible
-TINY = 1e-300
-EXACT = 20_000  # words × classes of a model that is small enough to be exact
+START_BACKGROUND = 1e-3  # share of uniform words in the start with smoothing, which excludes zero
+MAX_EXACT_PARAMETERS = 20_000  # words × classes of a model that is fitted exactly
 
 
 class Block(NamedTuple):
-    """Labelled documents as a table, and unlabelled ones as they are.
+    """Labelled documents as a table, and unlabelled documents.
 
-    Where unlabelled ones are in several blocks, the first has the table, and the others None.
+    If unlabelled documents are in several blocks, the first has the table and the others None.
     """
 
-    table: Side | None  # #(j,α), words by classes
+    table: CountsView | None  # #(j,α), words by classes
     class_count: Floats  # labelled documents of each class
     unlabelled: Shard | None = None
 
 
 @dataclass(frozen=True)
 class Params:
-    """What the model knows about words, paths and classes."""
+    """Parameters of words, paths and classes."""
 
     word_given_topic: Floats  # P(j|ν)  (n_nodes, n_words), C-contiguous
     topic_given_class: Floats  # P(ν|α)  (n_classes, n_nodes), zero off the path of α
@@ -78,9 +76,9 @@ class Stats:
 
 @dataclass(frozen=True)
 class Hplc:
-    """The model as the EM loop sees it. Smoothing is a Dirichlet concentration minus one (P4).
+    """Hierarchical classifier for the EM loop. A smoothing parameter is a Dirichlet concentration minus one (P4).
 
-    P(ν|α) is learned from the same tokens ("ml") or stays what it is ("fixed"): even, or from ``Interpolation``.
+    P(ν|α) is learned from the same tokens ("ml") or "fixed": uniform, or from ``Interpolation``.
     """
 
     engine: Engine
@@ -89,28 +87,30 @@ class Hplc:
     smoothing: float = 0.0
     unlabelled_weight: float = 1.0  # λ
     fixed_mix: Floats | None = None
-    seeds: Seeds | None = None  # words that people want at topics
+    seeds: Seeds | None = None  # seed words of topics
 
     def __post_init__(self) -> None:
         if self.path_mask.ndim != 2 or self.path_mask.dtype != bool or not self.path_mask.any(axis=1).all():
             raise ValueError("path_mask must be a boolean (classes, nodes) array with a node on every path")
         if (self.topic_mix == "fixed") != (self.fixed_mix is not None):
-            raise ValueError("topic_mix='fixed' needs fixed_mix, and nothing else does")
+            raise ValueError("expected fixed_mix for topic_mix='fixed', and only for it")
 
     def e_step(
         self, shared: Params, block: Block, local: Floats | None = None, inverse_temperature: float = 1.0
     ) -> tuple[Stats, Any]:
-        """(H4) with the class known, tempered; and (K4): P(α|d) of unlabelled documents, which are their rows."""
+        """Compute (H4) with known classes, tempered, and (K4); rows are P(α|d) of unlabelled documents."""
         paths = self._paths(shared, inverse_temperature)
         topics = self.engine.power(shared.word_given_topic, inverse_temperature)
         prior = float(block.class_count @ np.log(np.maximum(shared.class_prior, TINY)))
         if block.unlabelled is None and block.table is not None:
-            topic_count, mix_count, total = handed_down(self.engine, block.table, topics, paths)
+            topic_count, mix_count, total = distribute_table(self.engine, block.table, topics, paths)
             return Stats(topic_count, mix_count, block.class_count, total / inverse_temperature + prior), None
-        assert block.unlabelled is not None  # noqa: S101  a block has one or the other
-        words = self.engine.climb(topics, paths)
+        assert block.unlabelled is not None  # noqa: S101  a block has a table or documents
+        words = self.engine.sum_along_paths(topics, paths)
         free_words = self.engine.power(words, 1.0 / inverse_temperature)
-        rows, free = posterior_of_one_class(self.engine, block.unlabelled.rows, free_words, shared.class_prior)
+        rows, free_likelihood = compute_class_posterior(
+            self.engine, block.unlabelled.rows, free_words, shared.class_prior
+        )
         count = self.engine.word_products(block.unlabelled, rows)
         count *= count.dtype.type(self.unlabelled_weight)
         total = 0.0
@@ -118,43 +118,45 @@ class Hplc:
             cells = np.repeat(np.arange(block.table.n_rows), np.diff(block.table.indptr)), block.table.indices
             count[cells] += block.table.data
             total = float(block.table.data.astype(np.float64) @ np.log(np.maximum(words[cells], SMALLEST_MIXTURE)))
-        topic_count, mix_count = self.engine.descend(topics, words, count, paths)
+        topic_count, mix_count = self.engine.distribute_along_paths(topics, words, count, paths)
         class_count = block.class_count + self.unlabelled_weight * rows.sum(axis=0, dtype=np.float64)
-        objective = total / inverse_temperature + prior + self.unlabelled_weight * free
+        objective = total / inverse_temperature + prior + self.unlabelled_weight * free_likelihood
         return Stats(topic_count, mix_count, class_count, objective), rows
 
     def m_step(self, stats: Stats) -> Params:
-        """(H6), with the prior of (P4); P(α) by documents."""
+        """Compute (H6) with the prior of (P4), and P(α) by documents."""
         words = stats.topic_word_count
         if self.seeds is not None:
-            words = self.seeds.added(self.engine, words)
+            words = self.seeds.add_to(self.engine, words)
         words = self.engine.normalise_rows(words, self.smoothing)
         prior = stats.class_count / max(float(stats.class_count.sum()), TINY)
         if self.fixed_mix is not None:
             return Params(words, self.fixed_mix, prior)
-        return Params(words, mix_of(stats.class_topic_count, self.path_mask), prior)
+        return Params(words, normalise_mix(stats.class_topic_count, self.path_mask), prior)
 
     def log_prior(self, shared: Params) -> float:
-        """(P4), and that of the seeds."""
-        seeded = self.seeds.log_prior(self.engine, shared.word_given_topic) if self.seeds is not None else 0.0
-        return seeded + (self.smoothing * self.engine.sum_of_logs(shared.word_given_topic) if self.smoothing else 0.0)
+        """Return the log-prior (P4), plus that of the seeds."""
+        seed_prior = self.seeds.log_prior(self.engine, shared.word_given_topic) if self.seeds is not None else 0.0
+        return seed_prior + (
+            self.smoothing * self.engine.sum_of_logs(shared.word_given_topic) if self.smoothing else 0.0
+        )
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
-        """No looking ahead: the steps are few and cheap."""
+        """Return the new state: steps are few and cheap, so nothing is extrapolated."""
         return new
 
     def class_word_table(self, shared: Params) -> Floats:
-        """P(j|α), (n_words, n_classes)."""
-        return self.engine.climb(shared.word_given_topic, self._paths(shared, 1.0))
+        """Return P(j|α), (n_words, n_classes)."""
+        return self.engine.sum_along_paths(shared.word_given_topic, self._paths(shared, 1.0))
 
     def _paths(self, shared: Params, inverse_temperature: float) -> Paths:
         mix = shared.topic_given_class**inverse_temperature * self.path_mask
-        return paths_of(self.path_mask, mix, shared.word_given_topic.dtype)
+        return make_paths(self.path_mask, mix, shared.word_given_topic.dtype)
 
 
 @dataclass(frozen=True)
 class MixStats:
-    """How much of each class went to each topic of its path, and the log-likelihood of the held-out tokens."""
+    """Tokens of each class at each topic of its path, and the log-likelihood of the held-out tokens."""
 
     class_topic_count: Floats
     objective: float
@@ -165,10 +167,10 @@ class MixStats:
 
 @dataclass(frozen=True)
 class Interpolation:
-    """(K5), deleted interpolation: P(ν|α) explains documents whose fold had no part in the words.
+    """Deleted interpolation (K5): P(ν|α) explains documents of a fold that was excluded from the words.
 
-    As the EM loop sees it: P(ν|α) is shared, the words P(j|ν) learned without a fold are the rows of its block. The
-    objective, the likelihood of the held-out tokens, need not rise: words follow the tokens outside.
+    For the EM loop P(ν|α) is shared, and the words P(j|ν) learned without a fold are the rows of its block. The
+    objective, the likelihood of the held-out tokens, can fall, because words follow the tokens outside the fold.
     """
 
     engine: Engine
@@ -176,134 +178,142 @@ class Interpolation:
     smoothing: float = 0.0
 
     def e_step(
-        self, shared: Floats, fold: Side, local: Floats, inverse_temperature: float = 1.0
+        self, shared: Floats, fold: CountsView, local: Floats, inverse_temperature: float = 1.0
     ) -> tuple[MixStats, Floats]:
-        """The topics of the tokens inside the fold, and the next words from those outside.
+        """Return the topics of the tokens inside the fold, and the next words from the tokens outside.
 
         ``fold`` is a table with two columns of data: tokens outside the fold, and inside.
         """
-        paths = paths_of(self.path_mask, shared**inverse_temperature * self.path_mask, local.dtype)
+        paths = make_paths(self.path_mask, shared**inverse_temperature * self.path_mask, local.dtype)
         topics = self.engine.power(local, inverse_temperature)
-        following, count, inside = handed_down(self.engine, fold, topics, paths)
+        following, count, inside = distribute_table(self.engine, fold, topics, paths)
         stats = MixStats(count, inside / inverse_temperature)
         return stats, self.engine.normalise_rows(following, self.smoothing)
 
     def m_step(self, stats: MixStats) -> Floats:
-        """P(ν|α), with one token spread evenly over each path: no topic is ruled out by a few documents."""
-        return mix_of(stats.class_topic_count + even_mix(self.path_mask), self.path_mask)
+        """Return P(ν|α) with one token spread over each path, so that few documents exclude no topic."""
+        return normalise_mix(stats.class_topic_count + make_uniform_mix(self.path_mask), self.path_mask)
 
     def log_prior(self, shared: Floats) -> float:
-        """None that counts."""
+        """Return zero: there is no prior."""
         return 0.0
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
-        """No looking ahead."""
+        """Return the new state without extrapolation."""
         return new
 
 
-def handed_down(engine: Engine, table: Side, topics: Floats, paths: Paths) -> tuple[Floats, Floats, float]:
-    """(H4) for a table: counts of words by topic and of topics by class, and Σ #(j,α) log P(j|α)."""
-    counts = aligned_empty(topics.shape, topics.dtype)
+def distribute_table(engine: Engine, table: CountsView, topics: Floats, paths: Paths) -> tuple[Floats, Floats, float]:
+    """(H4) for a table: return counts of words by topic and of topics by class, and Σ #(j,α) log P(j|α)."""
+    counts = allocate_aligned(topics.shape, topics.dtype)
     data = table.data if table.data.ndim == 2 else table.data[:, None]
 
-    def piece(rows: slice) -> tuple[Floats, float]:
+    def compute_slice(rows: slice) -> tuple[Floats, float]:
         sums = np.empty(len(paths.nodes))
         indptr = table.indptr[rows.start : rows.stop + 1]
-        total = engine.kernels.hand_down(indptr, table.indices, data, topics, paths, rows.start, counts, sums)
+        total = engine.kernels.propagate_down_paths(
+            indptr, table.indices, data, topics, paths, rows.start, counts, sums
+        )
         return sums, float(total)
 
-    done = engine.threads.map(piece, table.pieces)
+    results = engine.threads.map(compute_slice, table.slices)
     mix = np.zeros((len(paths.ends) - 1, len(topics)))
-    mix[np.repeat(np.arange(len(mix)), np.diff(paths.ends)), paths.nodes] = np.sum([sums for sums, _ in done], axis=0)
-    return counts, mix, sum(total for _, total in done)
+    mix[np.repeat(np.arange(len(mix)), np.diff(paths.ends)), paths.nodes] = np.sum(
+        [sums for sums, _ in results], axis=0
+    )
+    return counts, mix, sum(total for _, total in results)
 
 
-def pooled(engine: Engine, table: Csr, path_mask: Bools, smoothing: float, dtype: DTypeLike) -> Floats:
-    """The start: P(j|ν) pooled over the classes below ν; with smoothing a thousandth of it is even.
+def pool_words(engine: Engine, table: Csr, path_mask: Bools, smoothing: float, dtype: DTypeLike) -> Floats:
+    """Create a start: P(j|ν) pooled over the classes below ν; with smoothing a thousandth of it is uniform.
 
     ``table`` is a sparse matrix, words × classes.
     """
-    words = aligned_empty((path_mask.shape[1], table.shape[0]), dtype)
+    words = allocate_aligned((path_mask.shape[1], table.shape[0]), dtype)
     words[:] = (table @ path_mask.astype(dtype)).T
     words = engine.normalise_rows(words, 0.0)
     return engine.normalise_rows(words, START_BACKGROUND / words.shape[1]) if smoothing else words
 
 
-def even_mix(path_mask: Bools) -> Floats:
-    """P(ν|α) even over the path."""
+def make_uniform_mix(path_mask: Bools) -> Floats:
+    """Return P(ν|α) that is uniform on the path."""
     mix: Floats = path_mask / path_mask.sum(axis=1, keepdims=True)
     return mix
 
 
-def mix_of(class_topic_count: Floats, path_mask: Bools) -> Floats:
-    """(H6): P(ν|α) from counts; even for a class without any."""
+def normalise_mix(class_topic_count: Floats, path_mask: Bools) -> Floats:
+    """(H6): return P(ν|α) from counts; uniform for an empty class."""
     total = class_topic_count.sum(axis=1, keepdims=True)
-    return np.where(total > 0, class_topic_count / np.where(total > 0, total, 1.0), even_mix(path_mask))
+    return np.where(total > 0, class_topic_count / np.where(total > 0, total, 1.0), make_uniform_mix(path_mask))
 
 
-def posterior_of_one_class(engine: Engine, rows: Side, words: Floats, prior: Floats) -> tuple[Floats, float]:
-    """(K3): P(α|d) ∝ P(α) Π_j P(j|α)^n, every document having one class; and Σ_d log of what it is divided by."""
-    logs = aligned_empty(words.shape, words.dtype)
+def compute_class_posterior(engine: Engine, rows: CountsView, words: Floats, prior: Floats) -> tuple[Floats, float]:
+    """(K3): return P(α|d) ∝ P(α) Π_j P(j|α)^n for documents with one class, and Σ_d log of the normalisers."""
+    logs = allocate_aligned(words.shape, words.dtype)
 
-    def logarithms(piece: slice) -> None:
-        np.log(np.maximum(words[piece], SMALLEST_MIXTURE, out=logs[piece]), out=logs[piece])
-        logs[piece][words[piece].max(axis=1) <= SMALLEST_MIXTURE] = 0  # a word that nobody knows says nothing
+    def logarithms(part: slice) -> None:
+        np.log(np.maximum(words[part], SMALLEST_MIXTURE, out=logs[part]), out=logs[part])
+        logs[part][words[part].max(axis=1) <= SMALLEST_MIXTURE] = 0  # an unknown word has no effect
 
-    engine.threads.map(logarithms, row_pieces(words))
+    engine.threads.map(logarithms, slice_rows(words))
     scores = engine.row_products(rows, logs)
     start = np.log(np.maximum(prior, TINY))
 
-    def normalised(piece: slice) -> float:
-        values = scores[piece].astype(np.float64) + start
+    def normalise(part: slice) -> float:
+        values = scores[part].astype(np.float64) + start
         top = values.max(axis=1, keepdims=True)
         np.exp(values - top, out=values)
         total = values.sum(axis=1, keepdims=True)
-        scores[piece] = values / total
+        scores[part] = values / total
         return float((np.log(total) + top).sum())
 
-    return scores, sum(engine.threads.map(normalised, row_pieces(scores)))
+    return scores, sum(engine.threads.map(normalise, slice_rows(scores)))
 
 
-def posterior_of_shares(
-    engine: Engine, rows: Side, words: Floats, class_tokens: Floats, folding: Folding | None = None
+def compute_share_posterior(
+    engine: Engine, rows: CountsView, words: Floats, class_tokens: Floats, folding: Folding | None = None
 ) -> Floats:
-    """(K2): P(α|d) ∝ P(α)P(d|α), the tokens of a document choosing their classes one by one; P(α) without words.
+    """(K2): return P(α|d) ∝ P(α)P(d|α), the tokens of a document choosing their classes one by one; P(α) without words.
 
-    The objective is concave: the same answer from any start. ``folding`` says when to stop; see ``patience``.
+    The objective is concave: any start gives the same result. ``folding`` limits the steps; see ``choose_folding``.
     """
-    folding = folding or patience(words.size, words.dtype)
-    out = aligned_empty((rows.n_rows, len(class_tokens)), words.dtype)
+    folding = folding or choose_folding(words.size, words.dtype)
+    out = allocate_aligned((rows.n_rows, len(class_tokens)), words.dtype)
     prior = class_tokens / class_tokens.sum()
     out[:] = prior
 
-    def piece(here: slice) -> None:
-        indptr = rows.indptr[here.start : here.stop + 1]
-        engine.kernels.categorise(indptr, rows.indices, rows.data, out[here], words, class_tokens, folding)
-        total = out[here].sum(axis=1, keepdims=True)
+    def categorise(span: slice) -> None:
+        indptr = rows.indptr[span.start : span.stop + 1]
+        engine.kernels.categorise(indptr, rows.indices, rows.data, out[span], words, class_tokens, folding)
+        total = out[span].sum(axis=1, keepdims=True)
         if total.all():
-            out[here] /= total
-        else:  # counts so small that nothing is left of them: as good as no words
-            out[here] = np.where(total > 0, out[here] / np.where(total > 0, total, 1), prior)
+            out[span] /= total
+        else:  # counts that underflow have no effect
+            out[span] = np.where(total > 0, out[span] / np.where(total > 0, total, 1), prior)
 
-    engine.threads.map(piece, rows.pieces)
+    engine.threads.map(categorise, rows.slices)
     return out
 
 
-def patience(n_parameters: int, dtype: DTypeLike) -> Folding:
-    """When (K2) may stop: where a step would move less of the document's tokens than this share.
+def choose_folding(n_parameters: int, dtype: DTypeLike) -> Folding:
+    """Return the stopping rule of (K2): a step that moves less than this share of the document's tokens is the last.
 
-    Small models are exact. In single precision P(α|d) is off by less than a hundredth for nearly all documents. It
-    depends on the model alone, so that a document has one answer in any company.
+    Small models are exact. In single precision P(α|d) is off by less than a hundredth for nearly all documents. The
+    rule depends on the model alone, so the result of a document does not depend on the other documents.
     """
     if dtype == np.float32:
         return Folding(max_steps=400, tolerance=1e-4)
-    return Folding(max_steps=4000, tolerance=1e-10) if n_parameters <= EXACT else Folding(max_steps=400, tolerance=1e-5)
+    return (
+        Folding(max_steps=4000, tolerance=1e-10)
+        if n_parameters <= MAX_EXACT_PARAMETERS
+        else Folding(max_steps=400, tolerance=1e-5)
+    )
 
 
 def share_objective(weights: Floats, counts: Floats, words: Floats, class_tokens: Floats) -> float:
-    """What (K2) climbs for one document: L(d) + Σ_α #α log(1 − P(d|α)), from weights P(α)P(d|α) and P(j|α) by word.
+    """Return the objective of (K2) for one document: L(d) + Σ_α #α log(1 − P(d|α)).
 
-    ``weights`` are those that ``categorise`` keeps, #α P(d|α). The constant Σ n log L is left out.
+    ``weights`` are those of ``categorise``, #α P(d|α). The constant Σ n log L is omitted.
     """
     used = counts > 0
     mixture = np.maximum(words[used] @ weights, SMALLEST_MIXTURE)

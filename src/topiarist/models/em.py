@@ -1,16 +1,17 @@
-"""The only EM loop.
+"""The only EM loop, with early stopping, over-relaxation and momentum.
 
-It knows no model: a model is an ``e_step`` that turns a block of documents into additive statistics and new parameters
-for the block's own rows, an ``m_step`` that turns the added statistics into shared parameters, and the logarithm of the
-prior. The loop keeps the objective of every state it has seen, decides when to stop and says why, and may look ahead:
+The loop knows no model. A model has an ``e_step`` that turns a block of documents into additive statistics and new
+parameters of the block's rows, an ``m_step`` that turns the added statistics into shared parameters, and the logarithm
+of the prior. The loop keeps the objective of every state, decides when to stop with a reason, and can extrapolate:
 
-**Over-relaxation.** EM walks in short steps where components overlap. After a step from θ to θ′ the loop tries
-θ′ + (s − 1)(θ′ − θ), with a stride s that grows by a tenth each time it pays. The next E-step tells the objective of
-that point for nothing; if it is lower than before, the loop goes back to θ′ and halves the stride. So the objective in
-the history never falls, and what is returned was always seen.
+**Over-relaxation.** EM takes short steps where components overlap. After a step from θ to θ′ the loop tries θ′ + (s −
+1)(θ′ − θ), with a stride s that grows by a tenth after each success. The next E-step computes the objective of that
+point at no extra cost. If it is lower than before, the loop returns to θ′ and halves the stride. So the objective in
+the history never falls, and the objective of the returned state was always computed.
 
-**Momentum** (Nesterov's) is for who wants all digits, and has parameters that can be told to turn: the loop looks ahead
-along the last two plain steps, ever further, and begins anew where the way turns back. It takes a quarter of the steps.
+**Momentum** (Nesterov's) is for fits that need all digits and have a test for turning back. The loop extrapolates along
+the last two plain steps, with growing weight, and restarts where the direction turns back. It takes a quarter of the
+steps.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from topiarist.errors import InputError
-from topiarist.scale.executors import Executor, InProcess
-from topiarist.store.array_files import handles
+from topiarist.execution.executors import Executor, InProcess
+from topiarist.storage.array_files import find_handles
 
 STRIDE_GROWTH = 1.1
 
 
 class Statistics(Protocol):
-    """Expected counts of a block, with the objective they were computed at."""
+    """Expected counts of a block, with the objective at which they were computed."""
 
     @property
     def objective(self) -> float:
-        """The log-likelihood, or what stands for it."""
+        """Log-likelihood, or a bound in its place."""
 
 
 Params = TypeVar("Params")  # shared parameters
@@ -42,34 +43,34 @@ Rows = TypeVar("Rows")  # their own parameters
 
 
 class Model(Protocol[Params, Stats, Block, Rows]):
-    """What the loop needs to know; ``shared`` belongs to the model, ``local`` to the rows of a block."""
+    """Interface of a model; ``shared`` parameters belong to the model, ``local`` ones to the rows of a block."""
 
     def e_step(self, shared: Params, block: Block, local: Rows, inverse_temperature: float) -> tuple[Stats, Rows]:
-        """Statistics of a block at these parameters, and the block's next row parameters."""
+        """Return the statistics of a block at these parameters, and the block's next row parameters."""
 
     def m_step(self, stats: Stats) -> Params:
-        """The next shared parameters; the statistics are spent."""
+        """Return the next shared parameters; the statistics are consumed."""
 
     def log_prior(self, shared: Params) -> float:
-        """The part of the objective that must be added once, not once per block."""
+        """Return the part of the objective that is added once, not once per block."""
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
-        """See ``Looks``."""
+        """Return an extrapolated state, see ``Extrapolates.extrapolate``."""
 
 
-class Looks(Protocol):
-    """The part of a model that looks ahead."""
+class Extrapolates(Protocol):
+    """Interface of a model that can extrapolate."""
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
-        """The point ``stride`` times as far from ``old`` as ``new`` is, brought back into the simplex.
+        """Return ``old + stride (new - old)``, projected to the simplex.
 
-        Where rows are files the states come without them, and ``ahead`` gives the rows of one block after the other.
+        States with rows in files come without them; ``extrapolate_rows`` computes the rows of one block after another.
         """
 
 
 @dataclass(frozen=True)
 class State:
-    """All parameters: those of the model and, block by block, those of the documents."""
+    """All parameters: those of the model, and those of the documents block by block."""
 
     shared: Any
     local: tuple[Any, ...]
@@ -77,49 +78,50 @@ class State:
 
 @dataclass(frozen=True)
 class Rules:
-    """When to stop. ``tol`` and the held-out figures are per token (``weight`` says how many there are).
+    """Stopping rules. ``tol`` and held-out likelihoods are per token; ``weight`` is the number of tokens.
 
-    Objectives are flat at their top: two that agree to the last digit may belong to parameters that agree to half of
-    their digits. Where more is wanted, ``movement`` tells how far a step leads, and a fit has converged when that is
-    less than ``tol``.
+    Objectives are flat at their maximum: if two agree to the last digit, their parameters can agree to half of their
+    digits. For more digits, ``movement`` is the size of a step, and a fit has converged if it is less than ``tol``.
     """
 
     max_iter: int = 200
     tol: float = 1e-4
     weight: float = 1.0
-    patience: int = 10  # steps without a better held-out likelihood before giving up
+    patience: int = 10  # steps without a better held-out likelihood before stopping
     accelerate: bool = True
     movement: Callable[[State, State], float] | None = None
-    turns_back: Callable[[State, State, State], bool] | None = None  # of a state, its step, the step before: momentum
-    settled: Callable[[State], bool] | None = None  # a model's own sign that the next step would change nothing
+    turns_back: Callable[[State, State, State], bool] | None = (
+        None  # for momentum: a state, its step, the previous step
+    )
+    has_converged: Callable[[State], bool] | None = None  # convergence test of the model
 
     def rounding(self, objective: float) -> float:
-        """How far an objective may seem to fall: where parameters decide about the end, it is flat long before."""
+        """Return the tolerated decrease of the objective; with momentum it is flat long before the end."""
         return 1e-14 * abs(objective) if self.turns_back is not None else 0.0
 
 
 @dataclass(frozen=True)
 class Loop:
-    """Everything the loop remembers between two steps: keep one, and ``run`` can go on from it."""
+    """Complete state of the loop between two steps; ``run`` continues from a saved one."""
 
     state: State
     fallback: State | None = None  # the plain step that ``state`` was extrapolated from
     stride: float = 1.0
-    before: State | None = None  # the last plain step, and how many there were on this way, where there is momentum
-    pace: int = 0
+    last_step: State | None = None  # the last plain step with momentum
+    momentum_steps: int = 0
     objectives: tuple[float, ...] = ()
     heldout: tuple[float, ...] = ()
     best: State | None = None  # the best on held-out data
     steps: int = 0
 
-    def reopened(self) -> Loop:
-        """As it was before its last state was judged, so that going on judges it (once) again."""
+    def reopen(self) -> Loop:
+        """Return the loop before its last state was evaluated, so that a continued run evaluates it again, once."""
         return replace(self, objectives=self.objectives[:-1], heldout=self.heldout[:-1])
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Where the loop ended: ``reason`` is "converged", "max_iter", "heldout" or "interrupted"."""
+    """Result of the loop; ``reason`` is "converged", "max_iter", "heldout" or "interrupted"."""
 
     state: State
     objectives: tuple[float, ...]
@@ -130,34 +132,34 @@ class Fit:
 
     @property
     def converged(self) -> bool:
-        """Stopped because there was nothing more to gain, on the training data or on held-out data."""
+        """True if the loop stopped because neither training nor held-out data improved."""
         return self.reason in ("converged", "heldout")
 
 
 @dataclass(frozen=True)
 class Sweep(Generic[Params, Stats, Block, Rows]):
-    """The E-step at some parameters as a function, which may travel to another process."""
+    """E-step at fixed parameters as a function that can be sent to another process."""
 
     model: Model[Params, Stats, Block, Rows]
     shared: Params
     inverse_temperature: float
 
     def __call__(self, block: Block, rows: Rows) -> tuple[Stats, Rows]:
-        """Statistics of a block, and its next rows."""
+        """Return the statistics of a block and its next rows."""
         return self.model.e_step(self.shared, block, rows, self.inverse_temperature)
 
 
 @dataclass(frozen=True)
-class Ahead:
-    """Looking ahead with the rows of a block, likewise."""
+class ExtrapolateStep:
+    """Extrapolation of the rows of a block as a function that can be sent to another process."""
 
     model: Any
     stride: float
 
     def __call__(self, _: None, rows: tuple[Rows, Rows]) -> tuple[float, Rows]:
-        """Nothing to add, and the rows further on than the second of two."""
-        ahead: Rows = self.model.ahead(*rows, self.stride)
-        return 0.0, ahead
+        """Return zero, because there is nothing to add, and the extrapolated rows."""
+        extrapolated_rows: Rows = self.model.extrapolate_rows(*rows, self.stride)
+        return 0.0, extrapolated_rows
 
 
 def step(
@@ -167,14 +169,14 @@ def step(
     inverse_temperature: float,
     executor: Executor,
 ) -> tuple[State, float]:
-    """One EM step: the next state, and the objective of the given one.
+    """Run one EM step; return the next state, and the objective of the given state.
 
-    A model whose rows follow from the shared parameters may keep none of them (``keeps_rows``): they stay as given.
+    A model whose rows follow from the shared parameters can omit them (``keeps_rows``): the rows stay unchanged.
     """
     stats, local = executor.total(Sweep(model, state.shared, inverse_temperature), blocks, state.local)
     objective = stats.objective + model.log_prior(state.shared)
-    kept = getattr(model, "keeps_rows", True)
-    return State(model.m_step(stats), local if kept else state.local), float(objective)
+    keeps_rows = getattr(model, "keeps_rows", True)
+    return State(model.m_step(stats), local if keeps_rows else state.local), float(objective)
 
 
 def run(
@@ -188,42 +190,44 @@ def run(
     watch: Callable[[Loop], None] | None = None,
     executor: Executor | None = None,
 ) -> Fit:
-    """EM from ``start`` until a rule says stop.
+    """Run EM from ``start`` until a rule stops it.
 
-    ``watch`` sees the loop after every step, to show it or to keep it: given back as ``start``, a kept loop goes on to
-    the same end as if it had never been stopped. Ctrl-C returns the best state so far. A start that is made only here,
-    by a function, is let go after the first step; one that is handed over stays in memory as long as its owner.
+    ``watch`` receives the loop after every step, to show or save it. A saved loop passed as ``start`` continues to the
+    same result as an uninterrupted run. Ctrl-C returns the best state so far. A start created by a function is freed
+    after the first step; a start passed as a value stays in memory as long as its owner.
     """
-    loop = start.reopened() if isinstance(start, Loop) else Loop(start() if callable(start) else start)
+    loop = start.reopen() if isinstance(start, Loop) else Loop(start() if callable(start) else start)
     executor = executor or InProcess()
     try:
         while True:
             following, objective = step(model, blocks, loop.state, inverse_temperature, executor)
             if loop.fallback is not None and not objective >= loop.objectives[-1] - rules.rounding(objective):
                 stride = max(1.0, loop.stride / 2)
-                loop = replace(loop, state=loop.fallback, fallback=None, stride=stride, before=None, pace=0)
+                loop = replace(
+                    loop, state=loop.fallback, fallback=None, stride=stride, last_step=None, momentum_steps=0
+                )
                 continue
             if not math.isfinite(objective):
                 raise InputError(
-                    f"the objective became {objective} after {loop.steps} steps: counts too large or too uneven for "
-                    "this precision",
-                    hint="dtype='float64', or smaller counts",
+                    f"the objective became {objective} after {loop.steps} steps: the counts are too large "
+                    "or too uneven for this precision",
+                    hint="Pass dtype='float64', or smaller counts.",
                 )
-            loop = _recorded(replace(loop, fallback=None), objective, heldout)
+            loop = _record(replace(loop, fallback=None), objective, heldout)
             if watch is not None:
                 watch(loop)
             reason = _reason_to_stop(loop, following, rules)
             if reason:
                 return _fit(loop, reason, inverse_temperature)
-            loop = _advanced(model, loop, following, rules, executor)
-            del following  # at most three copies of the parameters: here, before, and the next
+            loop = _advance(model, loop, following, rules, executor)
+            del following  # at most three copies of the parameters: current, previous and next
     except KeyboardInterrupt:
         if not loop.objectives:
             raise
         return _fit(loop, "interrupted", inverse_temperature)
 
 
-def _recorded(loop: Loop, objective: float, heldout: Callable[[State], float] | None) -> Loop:
+def _record(loop: Loop, objective: float, heldout: Callable[[State], float] | None) -> Loop:
     loop = replace(loop, objectives=(*loop.objectives, objective))
     if heldout is None:
         return loop
@@ -233,7 +237,7 @@ def _recorded(loop: Loop, objective: float, heldout: Callable[[State], float] | 
 
 
 def _reason_to_stop(loop: Loop, following: State, rules: Rules) -> str:
-    if rules.settled is not None and rules.settled(following):
+    if rules.has_converged is not None and rules.has_converged(following):
         return "converged"
     if loop.heldout:
         since_best = len(loop.heldout) - 1 - loop.heldout.index(max(loop.heldout))
@@ -248,58 +252,67 @@ def _reason_to_stop(loop: Loop, following: State, rules: Rules) -> str:
     return "max_iter" if loop.steps >= rules.max_iter else ""
 
 
-def _advanced(model: Looks, loop: Loop, following: State, rules: Rules, executor: Executor) -> Loop:
+def _advance(model: Extrapolates, loop: Loop, following: State, rules: Rules, executor: Executor) -> Loop:
     if rules.turns_back is not None:
-        return _with_momentum(model, loop, following, rules.turns_back)
+        return _advance_with_momentum(model, loop, following, rules.turns_back)
     if not rules.accelerate or loop.stride <= 1.0:
         stride = STRIDE_GROWTH if rules.accelerate else 1.0
         return replace(loop, state=following, stride=stride, steps=loop.steps + 1)
-    ahead = _ahead(model, loop.state, following, loop.stride, executor)
+    extrapolated_state = _extrapolate(model, loop.state, following, loop.stride, executor)
     stride = loop.stride * STRIDE_GROWTH
-    return replace(loop, state=ahead, fallback=following, stride=stride, steps=loop.steps + 1)
+    return replace(loop, state=extrapolated_state, fallback=following, stride=stride, steps=loop.steps + 1)
 
 
-def _with_momentum(model: Looks, loop: Loop, following: State, turns_back: Callable[..., bool]) -> Loop:
-    before, steps = loop.before, loop.steps + 1
-    if before is None or turns_back(loop.state, following, before):
-        return replace(loop, state=following, before=following, pace=1, steps=steps)
-    ahead = model.extrapolate(before, following, 1.0 + loop.pace / (loop.pace + 3.0))
-    return replace(loop, state=ahead, fallback=following, before=following, pace=loop.pace + 1, steps=steps)
+def _advance_with_momentum(model: Extrapolates, loop: Loop, following: State, turns_back: Callable[..., bool]) -> Loop:
+    last_step, steps = loop.last_step, loop.steps + 1
+    if last_step is None or turns_back(loop.state, following, last_step):
+        return replace(loop, state=following, last_step=following, momentum_steps=1, steps=steps)
+    extrapolated_state = model.extrapolate(
+        last_step, following, 1.0 + loop.momentum_steps / (loop.momentum_steps + 3.0)
+    )
+    return replace(
+        loop,
+        state=extrapolated_state,
+        fallback=following,
+        last_step=following,
+        momentum_steps=loop.momentum_steps + 1,
+        steps=steps,
+    )
 
 
-def _ahead(model: Looks, old: State, new: State, stride: float, executor: Executor) -> State:
-    if not any(handles(new.local)):
+def _extrapolate(model: Extrapolates, old: State, new: State, stride: float, executor: Executor) -> State:
+    if not any(find_handles(new.local)):
         return model.extrapolate(old, new, stride)
     shared = model.extrapolate(replace(old, local=()), replace(new, local=()), stride).shared
     pairs = list(zip(old.local, new.local, strict=True))
-    return State(shared, executor.total(Ahead(model, stride), [None] * len(pairs), pairs)[1])
+    return State(shared, executor.total(ExtrapolateStep(model, stride), [None] * len(pairs), pairs)[1])
 
 
 def _fit(loop: Loop, reason: str, inverse_temperature: float) -> Fit:
-    """The best state seen: by held-out data if there is any, else the last.
+    """Return the best state by held-out data, or else the last one.
 
-    Interrupted between a step and its judgement, that is the plain step: no worse than the last objective recorded.
+    After an interruption between a step and its evaluation that is the plain step, no worse than the last objective.
     """
     state = loop.best or loop.fallback or loop.state
     return Fit(state, loop.objectives, loop.heldout, loop.steps, reason, inverse_temperature)
 
 
-def best_of(one_start: Callable[[], Fit], n_starts: int) -> Fit:
-    """The start with the best held-out likelihood, or else with the highest objective; Ctrl-C ends the search."""
-    best = one_start()
-    interrupted = best.reason == "interrupted"
+def run_starts(run_start: Callable[[], Fit], n_starts: int) -> Fit:
+    """Run several starts; return the best by held-out likelihood, or else by objective. Ctrl-C ends the search."""
+    best = run_start()
+    is_interrupted = best.reason == "interrupted"
     for _ in range(n_starts - 1):
-        if interrupted:
+        if is_interrupted:
             break
         try:
-            fit = one_start()
+            fit = run_start()
         except KeyboardInterrupt:
-            interrupted = True
+            is_interrupted = True
             break
-        interrupted = fit.reason == "interrupted"
+        is_interrupted = fit.reason == "interrupted"
         best = max(best, fit, key=lambda fit: (max(fit.heldout, default=0.0), fit.objectives[-1]))
-        del fit  # at most one start in memory beside the best
-    return replace(best, reason="interrupted") if interrupted else best
+        del fit  # at most one other start in memory
+    return replace(best, reason="interrupted") if is_interrupted else best
 
 
 def cool(
@@ -309,10 +322,10 @@ def cool(
     factor: float = 0.9,
     coldest: float = 0.3,
 ) -> Fit:
-    """Tempering by held-out data: lower the inverse temperature as long as unseen tokens become more likely.
+    """Lower the inverse temperature as long as held-out tokens become more likely, and return the best fit.
 
-    ``run_at(state, inverse_temperature)`` runs the loop with held-out early stopping. Returns the best fit, which knows
-    the inverse temperature it was found at.
+    ``run_at(state, inverse_temperature)`` runs the loop with held-out early stopping. The fit has its inverse
+    temperature.
     """
     best, inverse_temperature = run_at(start, 1.0), factor
     while inverse_temperature >= coldest and best.reason != "interrupted":

@@ -1,14 +1,14 @@
 """Hierarchical latent classes: words at every level of a tree. Equations (H1)-(H7): docs/models/hplsa.md
 
 Documents *i*, words *j*, classes *α*, topics *ν*: P(j|i) = Σ_α P(α|i) Σ_{ν↑α} P(ν|α) P(j|ν). The model knows no tree,
-only a mask: which topics are on the path of which class.
+only a mask of the topics on the path of each class.
 
 **Rows.** As in ``plsa`` the proportions P(α|i) belong to the documents. The P(α)P(i|α) of (H1) is P(i)P(α|i), and the
-factor P(i)^β cancels in every posterior (H3), (H4): nothing changes but the objective, which is that of P(j|i) and
-differs from (H2) by Σ n(i) log P(i). ``class_prior`` and ``doc_given_class`` give (H5) from rows and lengths.
+factor P(i)^β cancels in every posterior (H3), (H4). Only the objective changes: it is that of P(j|i) and differs from
+(H2) by Σ n(i) log P(i). ``class_prior`` and ``doc_given_class`` compute (H5) from rows and lengths.
 
-**The hierarchy is free.** A pass is exactly flat PLSA with Q = Σ_ν P(ν|α)^β P(j|ν)^β in place of P(j|k)^β; the sums
-over documents are then handed on to the topics. Nothing of size non-zeros × classes × depth is formed.
+**Cost.** A pass is exactly flat PLSA with Q = Σ_ν P(ν|α)^β P(j|ν)^β in place of P(j|k)^β. The sums over documents are
+then distributed to the topics. No array of size non-zeros × classes × depth is formed.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from topiarist.arrays import Bools, Floats, Move
+from topiarist.execution.blocks import BlockFile
 from topiarist.kernels import SMALLEST_MIXTURE, Paths
-from topiarist.kernels.counts.reference import look_ahead
-from topiarist.kernels.shard import Shard, Side, aligned_empty
+from topiarist.kernels.counts.reference import extrapolate
+from topiarist.kernels.shard import CountsView, Shard, allocate_aligned
 from topiarist.models import plsa
 from topiarist.models.em import State
-from topiarist.models.engine.host import Engine, paths_of, row_pieces, weighted_total
+from topiarist.models.engine.host import Engine, make_paths, slice_rows, weighted_total
 from topiarist.models.seeds import Seeds
-from topiarist.scale.blocks import BlockFile
 
-NUMBERS = 1 << 20  # non-zeros times classes that are looked at together
+MAX_NUMBERS = 1 << 20  # non-zeros times classes of a slice
 
 Choose = Callable[[int, Floats, Floats], Floats]
 
 
-class Assigned(NamedTuple):
-    """Counts of pairs by document, by topic and by class; and the logarithm of the weights they were chosen from."""
+class TokenAssignment(NamedTuple):
+    """Counts of assigned tokens by document, topic and class, and the log of the weights they were chosen from."""
 
     doc_count: Floats  # (n_docs, n_classes)
     topic_word_count: Floats  # (n_nodes, n_words)
@@ -45,100 +45,116 @@ class Assigned(NamedTuple):
     log_likelihood: float
 
 
-def assigned(engine: Engine, shard: Shard, own: Floats, topics: Floats, paths: Paths, seed: int | None) -> Assigned:
-    """Every token wholly to one class and one topic: by lot from this seed, or to the best pair without one.
+def assign_tokens(
+    engine: Engine, shard: Shard, doc_factor: Floats, topics: Floats, paths: Paths, seed: int | None
+) -> TokenAssignment:
+    """Assign every token to one class and one topic: at random with this seed, or to the best pair without one.
 
-    A token's topic depends on its class and its word alone. So tokens choose classes first, document by document, and
-    what each class has of each word then chooses among the topics on its path: no array has more than (words or a few
-    documents' non-zeros) × (classes or depth) numbers.
+    The topic of a token depends on its class and its word alone. So tokens choose classes first, document by document.
+    The words of each class then choose among the topics on its path. No array has more than (words or a few documents'
+    non-zeros) × (classes or depth) numbers.
 
-    The numbers drawn depend on the seed and on the parameters that they are drawn at, not on a memory of earlier steps:
-    a loop that is kept and goes on later draws the same, on any number of threads. What is drawn away to zero stays
-    there: smoothing keeps every topic open for every word. The best pair is a greedy choice that seldom leaves the
-    start it is given: let a few steps of EM go before it.
+    Random numbers depend on the seed and on the parameters, not on earlier steps: a saved and continued loop draws the
+    same, on any number of threads. A parameter that becomes zero stays zero; smoothing keeps every topic possible for
+    every word. The best pair is a greedy choice that seldom leaves its start, so run a few EM steps first.
     """
-    reduce, choose = (np.max, _best) if seed is None else (np.sum, _lots(seed, own, topics, shard.rows))
-    n_words, n_classes = topics.shape[1], own.shape[1]
+    reduce, choose = (
+        (np.max, _choose_best) if seed is None else (np.sum, _make_random_choice(seed, doc_factor, topics, shard.rows))
+    )
+    n_words, n_classes = topics.shape[1], doc_factor.shape[1]
     words = np.empty((n_words, n_classes))
-    for number, path in enumerate(_each_path(topics, paths)):
+    for number, path in enumerate(_iter_paths(topics, paths)):
         words[:, number] = reduce(path, axis=1)
-    pieces = list(enumerate(_pieces(shard.rows, n_classes)))
-    results = engine.threads.map(lambda piece: _classes(shard.rows, own, words, reduce, choose, *piece), pieces)
+    slices = list(enumerate(_slice_documents(shard.rows, n_classes)))
+    results = engine.threads.map(
+        lambda part: _assign_classes(shard.rows, doc_factor, words, reduce, choose, *part), slices
+    )
     class_word = np.zeros(n_words * n_classes)
     for _, places, numbers, _ in results:
         np.add.at(class_word, places, numbers)
-    topic_count, class_count = _topics(topics, paths, class_word.reshape(n_words, n_classes), choose, len(pieces))
-    doc_count = np.concatenate([docs for docs, *_ in results]).astype(own.dtype)
-    return Assigned(doc_count, topic_count, class_count, sum(likelihood for *_, likelihood in results))
+    topic_count, class_count = _assign_topics(
+        topics, paths, class_word.reshape(n_words, n_classes), choose, len(slices)
+    )
+    doc_count = np.concatenate([docs for docs, *_ in results]).astype(doc_factor.dtype)
+    return TokenAssignment(doc_count, topic_count, class_count, sum(likelihood for *_, likelihood in results))
 
 
-def _pieces(side: Side, n_classes: int) -> list[slice]:
-    """Slices of documents with about ``NUMBERS`` numbers to look at; a longer document is one of its own."""
-    targets = np.arange(side.indptr[0], side.indptr[-1], max(1, NUMBERS // n_classes))
+def _slice_documents(side: CountsView, n_classes: int) -> list[slice]:
+    """Return slices of documents with about ``MAX_NUMBERS`` numbers; a longer document is its own slice."""
+    targets = np.arange(side.indptr[0], side.indptr[-1], max(1, MAX_NUMBERS // n_classes))
     cuts = np.unique(np.append(np.searchsorted(side.indptr, targets), [0, side.n_rows]))
     return [slice(start, stop) for start, stop in pairwise(cuts.tolist())]
 
 
-def _classes(
-    side: Side, own: Floats, words: Floats, reduce: Callable[..., Floats], choose: Choose, number: int, docs: slice
+def _assign_classes(
+    side: CountsView,
+    doc_factor: Floats,
+    words: Floats,
+    reduce: Callable[..., Floats],
+    choose: Choose,
+    number: int,
+    docs: slice,
 ) -> tuple[Any, Any, Floats, float]:
-    """Classes of the tokens of some documents: counts by document; places by word and class with what goes there."""
-    indptr, n_classes = side.indptr[docs.start : docs.stop + 1], own.shape[1]
+    """Assign the tokens of some documents to classes; return counts by document, and by word and class."""
+    indptr, n_classes = side.indptr[docs.start : docs.stop + 1], doc_factor.shape[1]
     indices, data = side.indices[indptr[0] : indptr[-1]], side.data[indptr[0] : indptr[-1]].astype(np.float64)
     document = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    joint = own[docs][document] * words[indices]
+    joint = doc_factor[docs][document] * words[indices]
     value = reduce(joint, axis=1)
     log_likelihood = float(data @ np.log(np.maximum(value, SMALLEST_MIXTURE)))
-    chosen = choose(number, np.where(value > SMALLEST_MIXTURE, data, 0.0), joint)
-    token, kind = np.nonzero(chosen)
-    numbers = chosen[token, kind]
+    counts_by_class = choose(number, np.where(value > SMALLEST_MIXTURE, data, 0.0), joint)
+    token, kind = np.nonzero(counts_by_class)
+    numbers = counts_by_class[token, kind]
     size = (len(indptr) - 1) * n_classes
     doc_count = np.bincount(document[token] * n_classes + kind, numbers, size).reshape(-1, n_classes)
     return doc_count, indices[token].astype(np.int64) * n_classes + kind, numbers, log_likelihood
 
 
-def _topics(
+def _assign_topics(
     topics: Floats, paths: Paths, class_word: Floats, choose: Choose, first_number: int
 ) -> tuple[Floats, Floats]:
-    """Topics of what each class has of each word: counts by topic and word, and by class and topic."""
+    """Assign the words of each class to topics; return counts by topic and word, and by class and topic."""
     topic_count, class_count = np.zeros_like(topics), np.zeros((class_word.shape[1], len(topics)))
-    for number, path in enumerate(_each_path(topics, paths)):
+    for number, path in enumerate(_iter_paths(topics, paths)):
         nodes = paths.nodes[paths.ends[number] : paths.ends[number + 1]]
-        some = np.flatnonzero(class_word[:, number])
-        chosen = choose(first_number + number, class_word[some, number], path[some])
-        class_count[number, nodes] = chosen.sum(axis=0)
-        topic_count[np.ix_(nodes, some)] += chosen.T
+        used_words = np.flatnonzero(class_word[:, number])
+        counts_by_topic = choose(first_number + number, class_word[used_words, number], path[used_words])
+        class_count[number, nodes] = counts_by_topic.sum(axis=0)
+        topic_count[np.ix_(nodes, used_words)] += counts_by_topic.T
     return topic_count, class_count
 
 
-def _each_path(topics: Floats, paths: Paths) -> Iterator[Floats]:
-    """For each class, what each node on its path gives to each word: (n_words, length of the path)."""
+def _iter_paths(topics: Floats, paths: Paths) -> Iterator[Floats]:
+    """Yield the weight of each node on the path of each class for each word: (n_words, length of the path)."""
     for start, stop in pairwise(paths.ends.tolist()):
         yield topics[paths.nodes[start:stop]].T.astype(np.float64) * paths.weights[start:stop]
 
 
-def _best(_number: int, counts: Floats, weights: Floats) -> Floats:
-    """All of each count to the largest of its weights, the first of equals."""
-    chosen = np.zeros_like(weights)
-    chosen[np.arange(len(weights)), weights.argmax(axis=1)] = counts
-    return chosen
+def _choose_best(_number: int, counts: Floats, weights: Floats) -> Floats:
+    """Assign each count to the largest of its weights; ties go to the first."""
+    chosen_counts = np.zeros_like(weights)
+    chosen_counts[np.arange(len(weights)), weights.argmax(axis=1)] = counts
+    return chosen_counts
 
 
-def _lots(seed: int, own: Floats, topics: Floats, side: Side) -> Choose:
-    """Each token of each count by lot in proportion to the weights; the fraction of a count goes as one token."""
+def _make_random_choice(seed: int, doc_factor: Floats, topics: Floats, side: CountsView) -> Choose:
+    """Return a function that assigns each token at random in proportion to the weights.
+
+    The fractional part of a count is assigned as one token.
+    """
     key = 0
-    for array in (side.indices, own, topics):
+    for array in (side.indices, doc_factor, topics):
         key = zlib.crc32(np.ascontiguousarray(array).data, key)
 
     def choose(number: int, counts: Floats, weights: Floats) -> Floats:
         rng = np.random.default_rng([seed, key, number])
         total = weights.sum(axis=1, keepdims=True)
         shares = weights / np.where(total > 0, total, 1.0)
-        whole = np.floor(counts)
-        chosen = rng.multinomial(whole.astype(np.int64), shares).astype(np.float64)
-        broken = np.flatnonzero(counts > whole)
-        chosen[broken] += (counts - whole)[broken, None] * rng.multinomial(1, shares[broken])
-        return chosen
+        floors = np.floor(counts)
+        chosen_counts = rng.multinomial(floors.astype(np.int64), shares).astype(np.float64)
+        fractional = np.flatnonzero(counts > floors)
+        chosen_counts[fractional] += (counts - floors)[fractional, None] * rng.multinomial(1, shares[fractional])
+        return chosen_counts
 
     return choose
 
@@ -148,7 +164,7 @@ Variant = Literal["em", "cem", "sem"]
 
 
 class Block(NamedTuple):
-    """Documents, with tokens of theirs that are held out where P(ν|α) is fitted on such (``topic_mix="heldout"``)."""
+    """Documents, and held-out tokens to which P(ν|α) is fitted with ``topic_mix="heldout"``."""
 
     training: Shard
     heldout: Shard | None = None
@@ -156,7 +172,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Params:
-    """What the model knows about words, and about the paths of its classes."""
+    """Parameters of words and of the paths of classes."""
 
     word_given_topic: Floats  # P(j|ν)  (n_nodes, n_words); topic by topic, because paths are added up along words
     topic_given_class: Floats  # P(ν|α)  (n_classes, n_nodes), zero off the path of α
@@ -172,11 +188,11 @@ class Params:
 
     @property
     def n_components(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return len(self.topic_given_class)
 
-    def moved(self, move: Move) -> Params:
-        """The same elsewhere: on a device, or back. What belongs to paths is small and stays."""
+    def move_arrays(self, move: Move) -> Params:
+        """Return the parameters with large arrays moved; those of paths are small and stay."""
         return Params(move(self.word_given_topic), self.topic_given_class)
 
 
@@ -196,7 +212,7 @@ class Stats:
         )
 
     def __iadd__(self, other: Stats) -> Stats:
-        """The same bits where these ones are."""
+        """Add in place; the bits are those of ``+``."""
         count, mix = self.topic_word_count, self.class_topic_count
         count += other.topic_word_count
         mix += other.class_topic_count
@@ -205,14 +221,14 @@ class Stats:
 
 @dataclass(frozen=True)
 class Hplsa:
-    """The model as the EM loop sees it. Smoothing is a Dirichlet concentration minus one (P4).
+    """Hierarchical PLSA for the EM loop. A smoothing parameter is a Dirichlet concentration minus one (P4).
 
-    ``topic_mix`` says where P(ν|α) comes from: "ml" (H6), "uniform" on the path, or "heldout", by the same sums over
-    held-out tokens. Then the objective of the training tokens need not rise. "fixed" keeps it as it is.
+    ``topic_mix`` is the source of P(ν|α): "ml" (H6), "uniform" on the path, "heldout" (the same sums over held-out
+    tokens, with which the objective of the training tokens can fall), or "fixed".
 
-    ``variant`` says what a token does: "em" shares it among classes and topics; "cem" gives it wholly to the best pair,
-    and the objective is that of the pairs, Σ n log max_α P(α|i) max_ν P(ν|α)P(j|ν); "sem" draws a pair for each token,
-    and the objective, that of "em", goes up and down. See ``hplsa_variants``.
+    ``variant`` is the treatment of a token. "em" divides it among classes and topics. "cem" assigns it to the best
+    pair, with the objective Σ n log max_α P(α|i) max_ν P(ν|α)P(j|ν). "sem" draws a pair for each token; its objective,
+    that of "em", rises and falls. See ``assign_tokens``.
     """
 
     engine: Engine
@@ -223,163 +239,166 @@ class Hplsa:
     variant: Variant = "em"
     seed: int = 0  # of "sem"
     fixed_mix: Floats | None = None  # P(ν|α) when it is "fixed"
-    seeds: Seeds | None = None  # words that people want at topics
+    seeds: Seeds | None = None  # seed words of topics
 
     def __post_init__(self) -> None:
         if self.path_mask.ndim != 2 or self.path_mask.dtype != bool or not self.path_mask.any(axis=1).all():
             raise ValueError("path_mask must be a boolean (classes, nodes) array with a node on every path")
         if (self.topic_mix == "fixed") != (self.fixed_mix is not None):
-            raise ValueError("topic_mix='fixed' needs fixed_mix, and nothing else does")
+            raise ValueError("expected fixed_mix for topic_mix='fixed', and only for it")
 
     @property
-    def monotone(self) -> bool:
-        """True when no step lowers the objective; otherwise there must be no looking ahead (``Rules.accelerate``)."""
+    def is_monotone(self) -> bool:
+        """True if no step lowers the objective; otherwise ``Rules.accelerate`` must be false."""
         return self.topic_mix != "heldout" and self.variant != "sem"
 
     def e_step(
         self, shared: Params, block: Block | Shard, local: Floats, inverse_temperature: float = 1.0
     ) -> tuple[Stats, Floats]:
-        """(H3), (H4) and the document half of (H5)."""
+        """Compute (H3), (H4) and the document half of (H5)."""
         training, heldout = block if isinstance(block, Block) else Block(block)
-        own = self.engine.power(local, inverse_temperature)
+        doc_factor = self.engine.power(local, inverse_temperature)
         topics = self.engine.power(shared.word_given_topic, inverse_temperature)
         paths = self._paths(shared, inverse_temperature)
-        words = self.engine.climb(topics, paths)
+        words = self.engine.sum_along_paths(topics, paths)
         if self.variant == "em":
-            doc_count, word_count, log_likelihood = self.engine.expected_counts(training, own, words)
-            topic_count, class_count = self.engine.descend(topics, words, word_count, paths)
+            doc_count, word_count, log_likelihood = self.engine.expected_counts(training, doc_factor, words)
+            topic_count, class_count = self.engine.distribute_along_paths(topics, words, word_count, paths)
         else:
             seed = self.seed if self.variant == "sem" else None
-            on_host = (self.engine.to_host(own), self.engine.to_host(topics))
-            chosen = assigned(self.engine, training, *on_host, paths, seed)
+            on_host = (self.engine.to_host(doc_factor), self.engine.to_host(topics))
+            assignment = assign_tokens(self.engine, training, *on_host, paths, seed)
             doc_count, topic_count = (
-                self.engine.beside(own, part) for part in (chosen.doc_count, chosen.topic_word_count)
+                self.engine.to_device_of(doc_factor, part)
+                for part in (assignment.doc_count, assignment.topic_word_count)
             )
-            class_count, log_likelihood = chosen.class_topic_count, chosen.log_likelihood
+            class_count, log_likelihood = assignment.class_topic_count, assignment.log_likelihood
         if self.topic_mix == "heldout":
             if heldout is None:
-                raise ValueError("topic_mix='heldout' needs blocks with held-out counts: Block(training, heldout)")
-            word_count = self.engine.word_counts(heldout, words, own)
+                raise ValueError("topic_mix='heldout' requires blocks with held-out counts: Block(training, heldout)")
+            word_count = self.engine.word_counts(heldout, words, doc_factor)
             class_count = self.engine.path_counts(topics, words, word_count, paths)
         objective = log_likelihood / inverse_temperature + self._log_prior(local, self.class_smoothing)
         rows = self.engine.normalise_rows(doc_count, self.class_smoothing)
         return Stats(topic_count, class_count, objective), rows
 
     def m_step(self, stats: Stats) -> Params:
-        """(H6), with the prior of (P4) for words; a class without counts spreads evenly over its path."""
+        """Compute (H6) with the prior of (P4) for words; a class without counts is uniform on its path."""
         words = stats.topic_word_count
         if self.seeds is not None:
-            words = self.seeds.added(self.engine, words)
+            words = self.seeds.add_to(self.engine, words)
         words = self.engine.normalise_rows(words, self.word_smoothing)
         if self.fixed_mix is not None:
             return Params(words, self.fixed_mix)
-        even = uniform_mix(self.path_mask)
-        return Params(words, even if self.topic_mix == "uniform" else _normalised(stats.class_topic_count, even))
+        even = make_uniform_mix(self.path_mask)
+        return Params(words, even if self.topic_mix == "uniform" else _normalise(stats.class_topic_count, even))
 
     def log_prior(self, shared: Params) -> float:
-        """(P4), for the word distributions, and that of the seeds."""
-        seeded = self.seeds.log_prior(self.engine, shared.word_given_topic) if self.seeds is not None else 0.0
-        return self._log_prior(shared.word_given_topic, self.word_smoothing) + seeded
+        """Return the log-prior (P4) of the word distributions, plus that of the seeds."""
+        seed_prior = self.seeds.log_prior(self.engine, shared.word_given_topic) if self.seeds is not None else 0.0
+        return self._log_prior(shared.word_given_topic, self.word_smoothing) + seed_prior
 
     def _log_prior(self, array: Floats, smoothing: float) -> float:
         return smoothing * self.engine.sum_of_logs(array) if smoothing else 0.0
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
-        """See ``em``: all parameters go on in the direction of the last step, unless steps may lead down."""
-        if not self.monotone:
+        """See ``em``: all parameters are extrapolated along the last step, unless steps can lower the objective."""
+        if not self.is_monotone:
             return new
-        words = self.engine.look_ahead(old.shared.word_given_topic, new.shared.word_given_topic, stride)
+        words = self.engine.extrapolate(old.shared.word_given_topic, new.shared.word_given_topic, stride)
         mix = np.empty_like(new.shared.topic_given_class)
-        look_ahead(old.shared.topic_given_class, new.shared.topic_given_class, stride, mix)  # small: as it is in NumPy
-        local = tuple(self.ahead(before, after, stride) for before, after in zip(old.local, new.local, strict=True))
+        extrapolate(old.shared.topic_given_class, new.shared.topic_given_class, stride, mix)  # small, so NumPy suffices
+        local = tuple(
+            self.extrapolate_rows(old_rows, new_rows, stride)
+            for old_rows, new_rows in zip(old.local, new.local, strict=True)
+        )
         words = self.engine.normalise_rows(words, 0.0)
-        return State(Params(words, _normalised(mix, new.shared.topic_given_class)), local)
+        return State(Params(words, _normalise(mix, new.shared.topic_given_class)), local)
 
-    def ahead(self, before: Floats, after: Floats, stride: float) -> Floats:
-        """The same for the rows of one block."""
-        return self.engine.normalise_rows(self.engine.look_ahead(before, after, stride), 0.0)
+    def extrapolate_rows(self, old_rows: Floats, new_rows: Floats, stride: float) -> Floats:
+        """Extrapolate the rows of one block."""
+        return self.engine.normalise_rows(self.engine.extrapolate(old_rows, new_rows, stride), 0.0)
 
     def class_word_table(self, shared: Params, inverse_temperature: float = 1.0) -> Floats:
-        """Σ_ν P(ν|α)^β P(j|ν)^β as the sweeps read it, (n_words, n_classes): the flat model that a pass sees."""
+        """Return Σ_ν P(ν|α)^β P(j|ν)^β, (n_words, n_classes): the flat model of a pass."""
         topics = self.engine.power(shared.word_given_topic, inverse_temperature)
-        return self.engine.climb(topics, self._paths(shared, inverse_temperature))
+        return self.engine.sum_along_paths(topics, self._paths(shared, inverse_temperature))
 
     def _paths(self, shared: Params, inverse_temperature: float) -> Paths:
-        mix = uniform_mix(self.path_mask) if self.topic_mix == "uniform" else shared.topic_given_class
-        return paths_of(self.path_mask, mix**inverse_temperature, shared.word_given_topic.dtype)
+        mix = make_uniform_mix(self.path_mask) if self.topic_mix == "uniform" else shared.topic_given_class
+        return make_paths(self.path_mask, mix**inverse_temperature, shared.word_given_topic.dtype)
 
-    def fold_in(self, shared: Params, rows: Side, inverse_temperature: float = 1.0) -> Floats:
-        """(P5), (H7): P(α|d) of each document for fixed topics, from a uniform start."""
+    def fold_in(self, shared: Params, rows: CountsView, inverse_temperature: float = 1.0) -> Floats:
+        """(P5), (H7): return P(α|d) of each document for fixed topics, from a uniform start."""
         words = self.class_word_table(shared, inverse_temperature)
-        return plsa.folded_in(self.engine, rows, words, self.class_smoothing, inverse_temperature)
+        return plsa.fold_in_rows(self.engine, rows, words, self.class_smoothing, inverse_temperature)
 
-    def log_likelihood(self, shared: Params, rows: Side, local: Floats) -> float:
-        """Σ n log P(j|i), untempered."""
+    def log_likelihood(self, shared: Params, rows: CountsView, local: Floats) -> float:
+        """Return Σ n log P(j|i), untempered."""
         return self.engine.log_likelihood(rows, local, self.class_word_table(shared))
 
-    def log_likelihoods(self, shared: Params, rows: Side, local: Floats) -> Floats:
-        """The same of each document by itself."""
+    def log_likelihoods(self, shared: Params, rows: CountsView, local: Floats) -> Floats:
+        """Return the log-likelihood of each document, untempered."""
         return self.engine.log_likelihoods(rows, local, self.class_word_table(shared))
 
-    def judged(
+    def evaluate_heldout(
         self, shared: Params, block: Block, local: Floats, inverse_temperature: float = 1.0
     ) -> tuple[Floats, Floats]:
-        """P(α|i) of the documents of a block, as it is; and what each adds to the likelihood of its held-out tokens."""
+        """Return P(α|i) of a block unchanged, and the log-likelihood of each document's held-out tokens."""
         if block.heldout is None:
-            raise ValueError("nothing can be judged without held-out counts: Block(training, heldout)")
+            raise ValueError("evaluation requires held-out counts: Block(training, heldout)")
         return local, self.log_likelihoods(shared, block.heldout.rows, local)
 
     def stream_stats(self, shared: Params, block: Block | Shard) -> Stats:
-        """See ``online.Learner``."""
+        """Return the statistics of a batch, see ``online.Learner``."""
         side = (block.training if isinstance(block, Block) else block).rows
         words = self.class_word_table(shared)
-        rows = plsa.folded_in(self.engine, side, words, self.class_smoothing, 1.0, plsa.BRIEF)
+        rows = plsa.fold_in_rows(self.engine, side, words, self.class_smoothing, 1.0, plsa.BATCH_FOLDING)
         return replace(self, class_smoothing=0.0).e_step(shared, block, rows)[0]
 
 
-def _normalised(counts: Floats, otherwise: Floats) -> Floats:
-    """Rows to sum one; a row of nothing becomes the other one."""
+def _normalise(counts: Floats, fallback: Floats) -> Floats:
+    """Scale rows to sum one; an empty row becomes the fallback."""
     total = counts.sum(axis=1, keepdims=True)
-    return np.where(total > 0, counts / np.where(total > 0, total, 1.0), otherwise)
+    return np.where(total > 0, counts / np.where(total > 0, total, 1.0), fallback)
 
 
-def uniform_mix(path_mask: Bools) -> Floats:
-    """P(ν|α) that says nothing yet: even over the path."""
+def make_uniform_mix(path_mask: Bools) -> Floats:
+    """Return P(ν|α) that is uniform on the path."""
     mix: Floats = path_mask / path_mask.sum(axis=1, keepdims=True)
     return mix
 
 
 def class_prior(rows: Floats, lengths: Floats) -> Floats:
-    """(H5): P(α), from P(α|i) and the numbers of tokens n(i)."""
+    """(H5): return P(α) from P(α|i) and the numbers of tokens n(i)."""
     count = weighted_total(lengths, rows)
     total = count.sum()
     return count / total if total > 0 else np.full(len(count), 1.0 / len(count))
 
 
 def doc_given_class(rows: Floats, lengths: Floats) -> Floats:
-    """(H5): P(i|α), (n_classes, n_docs), from P(α|i) and the numbers of tokens n(i); even for a class of nothing."""
+    """(H5): return P(i|α), (n_classes, n_docs), from P(α|i) and n(i); uniform for an empty class."""
     count: Floats = (rows * np.asarray(lengths, np.float64)[:, None]).T
-    return _normalised(count, np.full(count.shape, 1.0 / max(1, count.shape[1])))
+    return _normalise(count, np.full(count.shape, 1.0 / max(1, count.shape[1])))
 
 
-def initial(
+def create_start(
     blocks: Sequence[Block | Shard | BlockFile], path_mask: Bools, rng: np.random.Generator, word_smoothing: float = 0.0
 ) -> State:
-    """A start for a given tree: leaves as the components of ``plsa.initial``, topics of several classes as background.
+    """Create a start for a given tree: leaves as in ``plsa.create_start``, shared topics as background.
 
-    A topic on the path of one class alone has half the words of one document drawn at random and half those of the
-    collection; one that classes share has those of the collection. Every word is disturbed. P(ν|α) and P(α|i) are
-    uniform.
+    A topic on the path of one class alone has half the words of a random document and half those of the collection. A
+    topic that classes share has those of the collection. Every word is disturbed. P(ν|α) and P(α|i) are uniform.
     """
     shards = [block.training if isinstance(block, Block) else block for block in blocks]
     dtype = shards[0].rows.data.dtype
     frequency = np.asarray(sum(shard.word_totals() for shard in shards)) + word_smoothing
-    words = aligned_empty((path_mask.shape[1], len(frequency)), dtype)
+    words = allocate_aligned((path_mask.shape[1], len(frequency)), dtype)
     words[:] = frequency / frequency.sum()
     lone = np.flatnonzero(np.count_nonzero(path_mask, axis=0) == 1)
-    for node, (indices, data) in zip(lone, plsa.drawn_documents(shards, len(lone), rng), strict=True):
+    for node, (indices, data) in zip(lone, plsa.draw_documents(shards, len(lone), rng), strict=True):
         words[node, indices] += data / data.sum()
-    for rows in row_pieces(words):
+    for rows in slice_rows(words):
         words[rows] *= 0.5 + rng.random(words[rows].shape, dtype=np.float32)
         words[rows] /= words[rows].sum(axis=1, keepdims=True, dtype=np.float64).astype(dtype)
-    return State(Params(words, uniform_mix(path_mask)), plsa.even_local(shards, len(path_mask), dtype))
+    return State(Params(words, make_uniform_mix(path_mask)), plsa.create_uniform_rows(shards, len(path_mask), dtype))

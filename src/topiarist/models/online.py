@@ -1,12 +1,12 @@
-"""Streams: stepwise EM over batches of documents, for every model. Equations (P3), (H6), (C3): docs/models/
+"""Stepwise EM over batches of documents, for every model. Equations (P3), (H6), (C3): docs/models/
 
-Instead of all documents' expected counts, a running average of batches' expected counts, in which a batch enters with
-weight ρ = (1 + tokens before it / its own tokens)^-0.6: (t + 1)^-0.6 for the t-th of equal batches. Early batches are
-forgotten, late ones change little, and a small batch changes less than a large one. The average is kept per token, so
-memory is that of the model, however long the stream.
+The expected counts of all documents are replaced by a running average over batches. A batch has the weight ρ = (1 +
+tokens before it / its own tokens)^-0.6: (t + 1)^-0.6 for the t-th of equal batches. Early batches lose weight, late
+ones change little, and a small batch changes less than a large one. The average is stored per token, so memory is that
+of the model, for any length of the stream.
 
-A model says what its expected counts of a batch are (``stream_stats``) and what parameters follow from counts
-(``m_step``). Nothing else here knows which model it is.
+A model computes the expected counts of a batch (``stream_stats``) and parameters from counts (``m_step``). Nothing else
+here depends on the model.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import numpy as np
 from topiarist.arrays import Floats
 from topiarist.models.em import Statistics
 
-SMALLEST_SMOOTHING = 0.01  # a word that has not come yet must be able to come
-FORGETTING = 0.6  # between 0.5 and 1, or the average would not settle
+MIN_SMOOTHING = 0.01  # new words must be possible
+FORGETTING = 0.6  # between 0.5 and 1, or the average would not converge
 FIRST_STEPS = 50  # of ordinary EM on the first batch
-SEEN = 0.5  # a word expected less often than this has not come yet
+MIN_EXPECTED_COUNT = 0.5  # words expected less often count as new
 
 
 Params = TypeVar("Params")
@@ -32,57 +32,67 @@ Batch = TypeVar("Batch", contravariant=True)
 
 
 class Learner(Protocol[Params, Stats, Batch]):
-    """What a stream needs of a model."""
+    """Interface of a model that learns from a stream."""
 
     def stream_stats(self, shared: Params, block: Batch) -> Stats:
-        """Expected counts of a batch whose documents are near their optimum; their log-likelihood as objective."""
+        """Return expected counts of a batch at about optimal rows, with the log-likelihood as objective."""
 
     def m_step(self, stats: Stats) -> Params:
-        """The parameters of counts, which are spent."""
+        """Return the parameters of counts, which are consumed."""
+
+
+@dataclass(frozen=True)
+class BatchRecord:
+    """Figures of a batch before the model learned from it."""
+
+    documents: int
+    tokens: float
+    log_likelihood: float  # nats a token, by document completion; NaN if no token was scored
+    new_words: float  # share of the tokens with new words
 
 
 @dataclass(frozen=True)
 class Stream:
-    """What has been learned so far."""
+    """State of a stream: running average, number of batches and tokens."""
 
     stats: Any  # expected counts per token, of the model's own kind
     batches: int
     tokens: float
 
     def params(self, model: Learner[Params, Stats, Batch]) -> Params:
-        """The parameters that the average stands for; smoothing counts against all tokens seen."""
+        """Return the parameters of the average; smoothing is relative to all tokens of the stream."""
         tokens = max(self.tokens, 1.0)
-        return model.m_step(_each(lambda values: values * values.dtype.type(tokens), self.stats))
+        return model.m_step(_map_arrays(lambda values: values * values.dtype.type(tokens), self.stats))
 
 
-def smoothing(word_smoothing: float) -> float:
-    """The pseudo-count of a word in a stream."""
-    return word_smoothing or SMALLEST_SMOOTHING
+def limit_smoothing(word_smoothing: float) -> float:
+    """Return the pseudo-count of a word in a stream, which is never zero."""
+    return word_smoothing or MIN_SMOOTHING
 
 
 def absorb(
     model: Learner[Params, Stats, Batch], stream: Stream, shared: Params, batch: Batch, forgetting: float = FORGETTING
 ) -> tuple[Stream, float]:
-    """Learn from a batch: the stream after it, and what a token of the batch had for log-likelihood before.
+    """Learn from a batch; return the new stream, and the batch's log-likelihood per token before learning.
 
-    With ``forgetting=1`` nothing is forgotten: the batch weighs its share of all tokens.
+    With ``forgetting=1`` the batch has its share of all tokens as weight, and no batch loses weight.
 
-    The first batch of a stream has the weight one: then this and ``params`` are an EM step. A batch without tokens is
-    counted, and nothing else: NaN is its log-likelihood, and that of one whose tokens are all held out.
+    The first batch of a stream has weight one: then this and ``params`` are an EM step. A batch without tokens only
+    increases the number of batches; its log-likelihood is NaN, as for a batch with held-out tokens only.
     """
-    parts = [float(part.rows.data.sum(dtype=np.float64)) for part in _shards(batch)]
-    tokens = sum(parts)  # held-out ones too: a batch weighs the same, whichever of its tokens teach the words
+    parts = [float(part.rows.data.sum(dtype=np.float64)) for part in _list_shards(batch)]
+    tokens = sum(parts)  # with held-out tokens, so that the weight does not depend on the split
     if tokens == 0:
         return replace(stream, batches=stream.batches + 1), float("nan")
     stats = model.stream_stats(shared, batch)
     rate = (1.0 + stream.tokens / tokens) ** -forgetting
-    average = _each(lambda new, old: _blended(old, new, rate, tokens), stats, stream.stats)
-    judged = stats.objective / parts[0] if parts[0] else float("nan")
-    return Stream(average, stream.batches + 1, stream.tokens + tokens), judged
+    average = _map_arrays(lambda new, old: _blend(old, new, rate, tokens), stats, stream.stats)
+    log_likelihood = stats.objective / parts[0] if parts[0] else float("nan")
+    return Stream(average, stream.batches + 1, stream.tokens + tokens), log_likelihood
 
 
 def expected_counts(words: Floats, weights: Floats, pseudo: Floats | float, tokens: float) -> Floats:
-    """Counts per token that P(w|a) (nodes, words) and P(a) stand for, without what smoothing had added to them.
+    """Return the counts per token that P(w|a) (nodes, words) and P(a) represent, without the smoothing.
 
     ``pseudo`` are the pseudo-counts among ``tokens`` tokens: one number, or one for each node and word.
     """
@@ -92,26 +102,23 @@ def expected_counts(words: Floats, weights: Floats, pseudo: Floats | float, toke
     return counts
 
 
-def wider(words: Floats, counts: Floats, n_words: int) -> Floats:
-    """P(w|a) (nodes, words) with more words, each as if it had been counted a hundredth of a time among ``counts``.
-
-    ``counts`` are the tokens of each node.
-    """
-    more = n_words - words.shape[1]
-    share = SMALLEST_SMOOTHING / (np.maximum(np.asarray(counts, np.float64), 1.0) + SMALLEST_SMOOTHING * more)
+def add_words(words: Floats, counts: Floats, n_words: int) -> Floats:
+    """Return P(w|a) (nodes, words) with new words of count 0.01 each; ``counts`` are the tokens of each node."""
+    n_new = n_words - words.shape[1]
+    share = MIN_SMOOTHING / (np.maximum(np.asarray(counts, np.float64), 1.0) + MIN_SMOOTHING * n_new)
     out = np.empty((len(words), n_words), words.dtype)
-    out[:, : words.shape[1]] = words * (1.0 - more * share)[:, None]
+    out[:, : words.shape[1]] = words * (1.0 - n_new * share)[:, None]
     out[:, words.shape[1] :] = share[:, None]
     return out
 
 
-def _shards(batch: object) -> list[Any]:
-    """The tokens that are learned from, and those that are held out where there are such."""
+def _list_shards(batch: object) -> list[Any]:
+    """Return the training tokens, and the held-out tokens if there are any."""
     return [part for part in batch if part is not None] if isinstance(batch, tuple) else [batch]
 
 
-def _blended(old: Floats, new: Floats, rate: float, tokens: float) -> Floats:
-    """The running average, where the new counts are."""
+def _blend(old: Floats, new: Floats, rate: float, tokens: float) -> Floats:
+    """Update the running average in place of the new counts."""
     if rate == 1.0:
         new /= new.dtype.type(tokens)
         return new
@@ -120,13 +127,13 @@ def _blended(old: Floats, new: Floats, rate: float, tokens: float) -> Floats:
     return new
 
 
-def _each(function: Callable[..., Floats], stats: Stats, *others: Stats) -> Stats:
-    """Statistics with a function of each array; the objective belongs to a batch and is left behind.
+def _map_arrays(function: Callable[..., Floats], stats: Stats, *others: Stats) -> Stats:
+    """Apply a function to each array of statistics; the objective belongs to a batch and becomes zero.
 
-    An array that is not there, the directions of a stream without vectors, stays away.
+    Missing arrays, such as directions without vectors, stay missing.
     """
-    whole: Any = stats
-    every = [field.name for field in fields(whole) if field.name != "objective"]
-    names = [name for name in every if getattr(stats, name) is not None]
+    value: Any = stats
+    all_names = [field.name for field in fields(value) if field.name != "objective"]
+    names = [name for name in all_names if getattr(stats, name) is not None]
     arrays = {name: function(getattr(stats, name), *(getattr(other, name) for other in others)) for name in names}
-    return replace(whole, **arrays, objective=0.0)  # type: ignore[no-any-return]
+    return replace(value, **arrays, objective=0.0)  # type: ignore[no-any-return]

@@ -1,8 +1,8 @@
-"""How sure a mixture may be of its classes. Equation (G13): docs/models/ggm.md
+"""Certainty of the classes that a mixture predicts. Equation (G13): docs/models/ggm.md
 
-A density multiplies the evidence of every dimension as if each were new. Features depend on each other, classes are not
-Gaussian, and with few labels nobody knows quite where a class lies: odds are right in their order and far too large.
-They are taken to a power, which held-out labels choose; few of them hardly tell, so that it is drawn to a usual one.
+A mixture treats the evidence of every dimension as independent, and classes are not exactly Gaussian. The order of the
+classes is right, but their odds are far too large. Posteriors are raised to a power that held-out labels choose. With
+few labels the power is close to a default.
 """
 
 from __future__ import annotations
@@ -12,31 +12,30 @@ import math
 import numpy as np
 
 from topiarist.arrays import Doubles, Ints
-from topiarist.models.gaussian.selection import Search, folds_of, joint_of, searched
+from topiarist.execution.threads import Threads
+from topiarist.models.gaussian.selection import Search, compute_joint, deal_folds, search_mixtures
 from topiarist.models.gaussian.starts import Sample
-from topiarist.scale.threads import Threads
 
 N_FOLDS = 3
 POWERS = np.geomspace(0.02, 1.0, 60)  # that are tried
 SPREAD = 0.5  # of the logarithm of the power around the usual one
-LEAST = 1e-3  # a label that is less probable counts as this: one wrong label must not decide
-TINY = 1e-300
+MIN_PROBABILITY = 1e-3  # a label that is less probable counts as this: one wrong label must not decide
 
 
 def class_logarithms(joint: Doubles, class_given_component: Doubles) -> Doubles:
-    """Log P(y, x) of each example, (examples, classes), from log P(k) p(x|k), (components, examples)."""
+    """Return log P(y, x), (examples, classes), from log P(k) p(x|k), (components, examples)."""
     out = np.full((joint.shape[1], class_given_component.shape[1]), -np.inf)
-    for label, own in enumerate(class_given_component.T):
-        members = np.flatnonzero(own > 0)
+    for label, component_shares in enumerate(class_given_component.T):
+        members = np.flatnonzero(component_shares > 0)
         if len(members):
-            some = joint[members] + np.log(own[members])[:, None]
-            top = some.max(axis=0)
-            out[:, label] = top + np.log(np.exp(some - top).sum(axis=0))
+            logarithms = joint[members] + np.log(component_shares[members])[:, None]
+            top = logarithms.max(axis=0)
+            out[:, label] = top + np.log(np.exp(logarithms - top).sum(axis=0))
     return out
 
 
-def shares(by_class: Doubles, power: float = 1.0) -> Doubles:
-    """P(y|x) to a power, rows summing to one."""
+def class_shares(by_class: Doubles, power: float = 1.0) -> Doubles:
+    """Return P(y|x) raised to a power; rows sum to one."""
     rows: Doubles = by_class - by_class.max(axis=1, keepdims=True)
     rows *= power
     np.exp(rows, out=rows)
@@ -44,20 +43,21 @@ def shares(by_class: Doubles, power: float = 1.0) -> Doubles:
     return rows
 
 
-def usual(n_dims: int) -> float:
-    """(G13): the power without evidence: half of one by the square root of the number of dimensions."""
+def compute_default_power(n_dims: int) -> float:
+    """Return the power (G13) used without held-out labels: 0.5 / √dimensions."""
     return 0.5 / math.sqrt(n_dims)
 
 
-def sharpness(sample: Sample, weight: float, search: Search, threads: Threads) -> float:
-    """(G13): the power that makes held-out labels most probable, drawn to the usual one.
+def choose_sharpness(sample: Sample, weight: float, search: Search, threads: Threads) -> float:
+    """Choose the power (G13) under which held-out labels are most probable, with a prior around the default power.
 
-    A label is held out only where its class has another. Where none has, or Ctrl-C came, it is the usual one.
+    Only labels of classes with two or more labelled examples are held out. Without any, or after Ctrl-C, the default
+    power is returned.
     """
     classes, n_dims = sample.classes[0], sample.points.shape[-1]
     sizes = np.bincount(classes[classes >= 0], minlength=search.options.n_classes)
-    asked = np.where((classes >= 0) & (sizes[np.maximum(classes, 0)] > 1), classes, -1)
-    folds = folds_of(asked, N_FOLDS, np.random.default_rng([search.seed, 3]))
+    heldout_classes = np.where((classes >= 0) & (sizes[np.maximum(classes, 0)] > 1), classes, -1)
+    folds = deal_folds(heldout_classes, N_FOLDS, np.random.default_rng([search.seed, 3]))
     answers: list[Doubles] = []
     truth: list[Ints] = []
     for fold in range(N_FOLDS):
@@ -65,22 +65,22 @@ def sharpness(sample: Sample, weight: float, search: Search, threads: Threads) -
         if rest.all():
             continue
         part = Sample(sample.points[:, rest], sample.classes[:, rest], sample.first[:, rest])
-        fit = searched(part, weight, search, threads).fits[0]
+        fit = search_mixtures(part, weight, search, threads).fits[0]
         if fit.interrupted:
-            return usual(n_dims)
-        joint = joint_of(fit.model, fit.params, sample.points[:, ~rest])[0]
+            return compute_default_power(n_dims)
+        joint = compute_joint(fit.model, fit.params, sample.points[:, ~rest])[0]
         answers.append(class_logarithms(joint, fit.params.class_given_component[0]))
         truth.append(classes[~rest])
     if not answers:
-        return usual(n_dims)
-    return _chosen(np.concatenate(answers), np.concatenate(truth), usual(n_dims))
+        return compute_default_power(n_dims)
+    return _choose_power(np.concatenate(answers), np.concatenate(truth), compute_default_power(n_dims))
 
 
-def _chosen(answers: Doubles, truth: Ints, around: float) -> float:
+def _choose_power(answers: Doubles, truth: Ints, default_power: float) -> float:
     rows = np.arange(len(truth))
     surprise = [
-        -np.log(np.maximum(shares(answers, power)[rows, truth], LEAST)).sum()
-        + 0.5 * (np.log(power / around) / SPREAD) ** 2
+        -np.log(np.maximum(class_shares(answers, power)[rows, truth], MIN_PROBABILITY)).sum()
+        + 0.5 * (np.log(power / default_power) / SPREAD) ** 2
         for power in POWERS
     ]
     return float(POWERS[int(np.argmin(surprise))])

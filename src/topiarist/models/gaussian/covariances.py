@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from topiarist.arrays import Array, Bools, Doubles
-from topiarist.kernels.gaussians.compiled import exceed, inverses
+from topiarist.arrays import TINY, Array, Bools, Doubles
+from topiarist.kernels.gaussians.compiled import check_eigenvalues, invert
 
 FitIndex: TypeAlias = slice | Array  # some of several fits
 
@@ -28,11 +28,11 @@ HALVINGS = 11  # so near to the limit that a component which is held by it can b
 DEAR_DIMENSIONS = 24  # beyond, eigenvalues are dear: bounds take their place, and a little more is added
 
 
-class Kept(NamedTuple):
-    """Covariances within the limit, and what it took; None where nothing was to be done."""
+class BoundedCovariance(NamedTuple):
+    """Covariances within the limit; ``multiple`` is None if nothing was added."""
 
     covariance: Doubles
-    added: Doubles | None = None  # a of (G3), (fits, components or 1)
+    multiple: Doubles | None = None  # a of (G3), (fits, components or 1)
     at_floor: Any = None  # (fits, components or 1): whether a variance was below the floor
 
 
@@ -44,224 +44,164 @@ class Limit:
     component of equal examples, whose covariance is zero, would be free to shrink to a point.
     """
 
-    overall: Doubles  # Σ_0, (fits or 1, dimensions, dimensions)
+    overall_covariance: Doubles  # Σ_0, (fits or 1, dimensions, dimensions)
     condition: float
 
     @classmethod
     def of(cls, overall: Doubles, condition: float) -> Limit:
-        """The limit for data with this covariance, which may be singular itself: then a multiple of 1 is added."""
+        """Return the limit for data with this covariance. A multiple of the identity is added to a singular one."""
         values = np.linalg.eigvalsh(overall)
-        largest, least = values[..., -1], values[..., 0]
-        wanted = max(condition / ROOM, 1.0 + 1e-6)
-        added = np.maximum(largest - wanted * least, 0.0) / (wanted - 1.0)
-        added = np.where(largest > 0, added, 1.0)
-        return cls(overall + added[..., None, None] * np.eye(overall.shape[-1]), condition)
+        largest, smallest = values[..., -1], values[..., 0]
+        target = max(condition / ROOM, 1.0 + 1e-6)
+        multiple = np.maximum(largest - target * smallest, 0.0) / (target - 1.0)
+        multiple = np.where(largest > 0, multiple, 1.0)
+        return cls(overall + multiple[..., None, None] * np.eye(overall.shape[-1]), condition)
 
     def of_fits(self, fits: FitIndex) -> Limit:
-        """That of some fits."""
-        if len(self.overall) == 1 or fits == slice(None):
+        """Return the limit of some of the fits."""
+        if len(self.overall_covariance) == 1 or fits == slice(None):
             return self
-        return Limit(self.overall[fits], self.condition)
+        return Limit(self.overall_covariance[fits], self.condition)
 
-    def matrices(self, covariance: Doubles) -> Kept:
-        """Σ_k + aΣ_0 with the smallest a that keeps the limit, for (fits, …, dimensions, dimensions)."""
+    def matrices(self, covariance: Doubles) -> BoundedCovariance:
+        """Return Σ_k + aΣ_0 with the smallest a that keeps the limit, for (fits, …, dimensions, dimensions)."""
         flat = covariance.reshape(len(covariance), -1, *covariance.shape[-2:])
         finite: Any = np.isfinite(flat).all(axis=(-1, -2))
-        overall = np.broadcast_to(self.overall[:, None], flat.shape)
+        references = np.broadcast_to(self.overall_covariance[:, None], flat.shape)
         if not finite.all():
-            flat = np.where(finite[..., None, None], flat, overall)
-        doubtful = np.argwhere(~self._surely_fine(flat))
+            flat = np.where(finite[..., None, None], flat, references)
+        doubtful = np.argwhere(~self._is_surely_within(flat))
         if not len(doubtful):
-            return Kept(flat.reshape(covariance.shape))
-        added, at_floor = np.zeros(flat.shape[:2]), np.zeros(flat.shape[:2], bool)
+            return BoundedCovariance(flat.reshape(covariance.shape))
+        multiples, at_floor = np.zeros(flat.shape[:2]), np.zeros(flat.shape[:2], bool)
         place = tuple(doubtful.T)
-        some = flat[place]
-        some = 0.5 * (some + some.swapaxes(-1, -2))
-        fits = place[0] if len(self.overall) > 1 else np.zeros(len(some), int)
-        added[place], at_floor[place] = self._added(some, overall[place], fits)
+        matrices = flat[place]
+        matrices = 0.5 * (matrices + matrices.swapaxes(-1, -2))
+        fits = place[0] if len(self.overall_covariance) > 1 else np.zeros(len(matrices), int)
+        multiples[place], at_floor[place] = self._find_multiples(matrices, references[place], fits)
         out = np.array(flat)
-        out[place] = some + added[place][:, None, None] * overall[place]
-        return Kept(out.reshape(covariance.shape), added, at_floor)
+        out[place] = matrices + multiples[place][:, None, None] * references[place]
+        return BoundedCovariance(out.reshape(covariance.shape), multiples, at_floor)
 
-    def variances(self, variance: Doubles) -> Kept:
-        """The same for diagonal covariances, (fits, components, dimensions)."""
-        overall = np.diagonal(self.overall, axis1=-2, axis2=-1)[:, None]
-        variance = np.where(np.isfinite(variance).all(axis=-1, keepdims=True), variance, overall)
-        least = overall.min(axis=-1, keepdims=True) / self.condition
-        ceiling = np.maximum(variance.max(axis=-1, keepdims=True), 0.0)
-        high = ceiling / overall.min(axis=-1, keepdims=True) + 1.0 / self.condition
-        low = 1e-6 * high
-
-        def fine(added: Doubles) -> Any:
-            values = variance + added * overall
-            smallest = values.min(axis=-1, keepdims=True)
-            return (smallest >= least) & (values.max(axis=-1, keepdims=True) <= self.condition * smallest)
-
-        added = np.where(fine(np.zeros_like(high)), 0.0, _halved(fine, low, high))
-        at_floor = (variance.min(axis=-1, keepdims=True) < least)[..., 0]
-        return Kept(variance + added * overall, added[..., 0], at_floor)
-
-    def condition_numbers(self, covariance: Doubles) -> Doubles:
-        """The condition number of matrices."""
-        values = np.linalg.eigvalsh(covariance)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(values[..., 0] > 0, values[..., -1] / values[..., 0], np.inf)
-
-    def _surely_fine(self, covariance: Doubles) -> Any:
-        """True where a bound of the largest eigenvalue and a Cholesky factor tell that nothing needs to be added."""
+    def _is_surely_within(self, covariance: Doubles) -> Any:
+        """Return whether a bound of the largest eigenvalue and a Cholesky factor prove that nothing must be added."""
         largest = np.minimum(np.trace(covariance, axis1=-2, axis2=-1), np.abs(covariance).sum(axis=-1).max(axis=-1))
-        return _all_exceed(covariance, np.maximum(largest / self.condition, self.floor))
+        return _exceed_all(covariance, np.maximum(largest / self.condition, self.floor))
 
     @cached_property
     def floor(self) -> Doubles:
-        """A variance that is certainly large enough."""
-        return np.asarray(np.trace(self.overall, axis1=-2, axis2=-1)[:, None] / self.condition)
+        """Variance that is certainly large enough, for each fit."""
+        return np.asarray(np.trace(self.overall_covariance, axis1=-2, axis2=-1)[:, None] / self.condition)
 
     @cached_property
     def values(self) -> Doubles:
-        """The eigenvalues of the overall covariances."""
-        return np.asarray(np.linalg.eigvalsh(self.overall), np.float64)
+        """Eigenvalues of the overall covariances."""
+        return np.asarray(np.linalg.eigvalsh(self.overall_covariance), np.float64)
 
-    def _added(self, covariance: Doubles, overall: Doubles, fits: FitIndex) -> tuple[Doubles, Any]:
-        """The smallest a for each of several matrices, and which are below the floor.
+    def _find_multiples(self, covariance: Doubles, references: Doubles, fits: FitIndex) -> tuple[Doubles, Any]:
+        """Return the smallest multiple a for each of several matrices, and which matrices are below the floor.
 
         Weyl's inequalities bound a on both sides.
         """
-        values, those = np.linalg.eigvalsh(covariance), self.values[fits]
-        floor = those[:, 0] / self.condition
+        values, reference_values = np.linalg.eigvalsh(covariance), self.values[fits]
+        floor = reference_values[:, 0] / self.condition
         excess, lack = values[:, -1] - self.condition * values[:, 0], floor - values[:, 0]
-        high = np.maximum(excess / (self.condition * those[:, 0] - those[:, -1]), lack / those[:, 0])
-        low = np.maximum(excess / (self.condition * those[:, -1] - those[:, 0]), lack / those[:, -1])
-        high = np.where(high > 0, high * (1 + 1e-9) + 1e-300, 0.0)
+        high = np.maximum(
+            excess / (self.condition * reference_values[:, 0] - reference_values[:, -1]), lack / reference_values[:, 0]
+        )
+        low = np.maximum(
+            excess / (self.condition * reference_values[:, -1] - reference_values[:, 0]), lack / reference_values[:, -1]
+        )
+        high = np.where(high > 0, high * (1 + 1e-9) + TINY, 0.0)
         wrong = np.flatnonzero(high > 0)
-        added = np.zeros(len(covariance))
+        multiples = np.zeros(len(covariance))
         if len(wrong):
-            some, base, least = covariance[wrong], overall[wrong], floor[wrong]
+            matrices, base, floors = covariance[wrong], references[wrong], floor[wrong]
 
-            def fine(tried: Doubles) -> Any:
-                moved = some + tried[:, None, None] * base
+            def fine(multiples: Doubles) -> Any:
+                moved = matrices + multiples[:, None, None] * base
                 if covariance.shape[-1] > DEAR_DIMENSIONS:
-                    largest = values[wrong, -1] + tried * those[wrong, -1]
-                    return _all_exceed(moved, np.maximum(least, largest / self.condition))
-                found = np.linalg.eigvalsh(moved)
-                return (found[:, 0] >= least) & (found[:, -1] <= self.condition * found[:, 0])
+                    largest = values[wrong, -1] + multiples * reference_values[wrong, -1]
+                    return _exceed_all(moved, np.maximum(floors, largest / self.condition))
+                eigenvalues = np.linalg.eigvalsh(moved)
+                return (eigenvalues[:, 0] >= floors) & (eigenvalues[:, -1] <= self.condition * eigenvalues[:, 0])
 
-            added[wrong] = _halved(fine, np.maximum(low[wrong], 1e-6 * high[wrong]), high[wrong])
-        return added, lack > 0
+            multiples[wrong] = _bisect_multiple(fine, np.maximum(low[wrong], 1e-6 * high[wrong]), high[wrong])
+        return multiples, lack > 0
 
 
-def _all_exceed(matrices: Doubles, least: Doubles) -> Any:
-    """Whether all eigenvalues of matrices (…, dimensions, dimensions) exceed a number of each (…)."""
+def _exceed_all(matrices: Doubles, bounds: Doubles) -> Any:
+    """Return whether all eigenvalues of matrices (…, dimensions, dimensions) exceed the bound of each matrix (…)."""
     flat = matrices.reshape(-1, *matrices.shape[-2:])
     answer = np.empty(len(flat), bool)
-    exceed(flat, np.ravel(least), answer)
+    check_eigenvalues(flat, np.ravel(bounds), answer)
     return answer.reshape(matrices.shape[:-2])
 
 
-def _halved(fine: Callable[[Doubles], Bools], low: Doubles, high: Doubles) -> Doubles:
-    """The smallest number that is fine, to a small factor, between one that is not and one that is."""
+def _bisect_multiple(is_valid: Callable[[Doubles], Bools], low: Doubles, high: Doubles) -> Doubles:
+    """Return the smallest valid number between an invalid and a valid one, to a small factor."""
     for _ in range(HALVINGS):
         middle = np.sqrt(low * high)
-        good = fine(middle)
-        low, high = np.where(good, low, middle), np.where(good, middle, high)
+        valid = is_valid(middle)
+        low, high = np.where(valid, low, middle), np.where(valid, middle, high)
     return high
 
 
 @cache
 def _pairs(n_dims: int) -> tuple[Any, Any]:
-    """The places of i ≤ j."""
+    """Return the index pairs i ≤ j."""
     return np.triu_indices(n_dims)
 
 
 class Precision(NamedTuple):
-    """A covariance, the other way round."""
+    """Inverse of a covariance."""
 
     product: Any  # the inverse, in the covariance's own shape
     log_determinant: Doubles  # of the covariance, (fits, components or 1)
 
 
-class Shape(Protocol):
-    """What is different between full, diagonal and shared covariances."""
-
-    name: str
-    tabled: bool  # whether a table tells what is quadratic in the log-densities
-
-    def table(self, columns: Doubles) -> Doubles | None:
-        """The products that log-densities are linear in, (fits, products, examples), if there are any.
-
-        Examples are columns already: (fits, dimensions, examples).
-        """
-
-    def precision(self, covariance: Doubles) -> Precision:
-        """The inverse, in whatever form the shape can use, and the logarithm of the determinant."""
-
-    def weights(self, precision: Precision) -> Doubles | None:
-        """The weights of those columns in the log-densities, (fits, components, columns)."""
-
-    def linear(self, precision: Precision, mean: Doubles) -> Doubles:
-        """Σ⁻¹ μ, (fits, components, dimensions)."""
-
-    def quadratic(self, precision: Precision, points: Doubles) -> Doubles:
-        """−½ xᵀΣ⁻¹x where no table tells it, (fits, components or 1, examples)."""
-
-    def squares(self, shares: Doubles, points: Doubles, table: Doubles | None) -> Doubles:
-        """Σ_n r_nk x_n x_nᵀ in the covariance's own shape; ``table`` holds the sums of the table's columns."""
-
-    def covariance(self, squares: Doubles, sums: Doubles, count: Doubles, mean: Doubles) -> Doubles:
-        """Σ_n r_nk (x_n − μ_k)(x_n − μ_k)ᵀ / Σ_n r_nk from the sums; NaN where there are no examples."""
-
-    def shrunk(self, covariance: Doubles, count: Doubles, examples: float) -> Doubles:
-        """(G4): drawn towards the mean of all components, which counts as so many examples."""
-
-    def conditioned(self, covariance: Doubles, limit: Limit) -> Kept:
-        """(G3); what is not finite becomes the overall covariance."""
-
-    def n_parameters(self, n_components: int, n_dims: int) -> int:
-        """How many numbers the covariances are."""
-
-    def matrices(self, covariance: Doubles, n_components: int) -> Doubles:
-        """The covariances as matrices, (fits, components, dimensions, dimensions)."""
-
-
 class Full:
-    """A matrix for each component."""
+    """Operations on full covariances, one matrix for each component; the base of the other covariance shapes."""
 
     name = "full"
-    tabled = True
+    uses_table = True
 
     def table(self, columns: Doubles) -> Doubles | None:
-        """See ``Shape``: x_i x_j for i ≤ j."""
+        """Return the products x_i x_j for i ≤ j, (fits, products, examples), or None if the shape uses no table.
+
+        Examples are columns: (fits, dimensions, examples).
+        """
         first, second = _pairs(columns.shape[1])
         return np.asarray(columns[:, first] * columns[:, second])
 
     def precision(self, covariance: Doubles) -> Precision:
-        """See ``Shape``."""
+        """Return the inverse covariances and their log determinants."""
         flat = covariance.reshape(-1, *covariance.shape[-2:])
         inverse, log_determinant = np.empty_like(flat), np.empty(len(flat))
-        inverses(flat, inverse, log_determinant)
-        lost = np.isnan(log_determinant)
-        if lost.any():  # at the end of the arithmetic, where a pivot may vanish
-            inverse[lost], log_determinant[lost] = np.linalg.inv(flat[lost]), np.linalg.slogdet(flat[lost])[1]
+        invert(flat, inverse, log_determinant)
+        failed = np.isnan(log_determinant)
+        if failed.any():  # at the end of the arithmetic, where a pivot may vanish
+            inverse[failed], log_determinant[failed] = np.linalg.inv(flat[failed]), np.linalg.slogdet(flat[failed])[1]
         return Precision(inverse.reshape(covariance.shape), log_determinant.reshape(covariance.shape[:2]))
 
     def weights(self, precision: Precision) -> Doubles | None:
-        """See ``Shape``."""
+        """Return the weights of the table's columns in the log-densities, (fits, components, columns)."""
         rows, columns = _pairs(precision.product.shape[-1])
         factor = np.where(rows == columns, -0.5, -1.0)
         weights: Doubles = precision.product[..., rows, columns] * factor
         return weights
 
     def linear(self, precision: Precision, mean: Doubles) -> Doubles:
-        """See ``Shape``."""
+        """Return Σ⁻¹ μ, (fits, components, dimensions)."""
         linear: Doubles = np.matmul(precision.product, mean[..., None])[..., 0]
         return linear
 
     def quadratic(self, precision: Precision, points: Doubles) -> Doubles:
-        """See ``Shape``: the table tells it."""
+        """Return −½ xᵀΣ⁻¹x unless the table provides it, (fits, components or 1, examples)."""
         return np.zeros((len(precision.product), 1, points.shape[-2]))
 
     def squares(self, shares: Doubles, points: Doubles, table: Doubles | None) -> Doubles:
-        """See ``Shape``."""
+        """Return Σ_n r_nk x_n x_nᵀ; ``table`` holds the sums of the table's columns."""
         n_dims = points.shape[-1]
         rows, columns = _pairs(n_dims)
         squares = np.empty((*shares.shape[:2], n_dims, n_dims))
@@ -269,7 +209,7 @@ class Full:
         return squares
 
     def covariance(self, squares: Doubles, sums: Doubles, count: Doubles, mean: Doubles) -> Doubles:
-        """See ``Shape``."""
+        """Return Σ_n r_nk (x_n − μ_k)(x_n − μ_k)ᵀ / Σ_n r_nk from the sums; NaN without examples."""
         with np.errstate(invalid="ignore", divide="ignore"):
             share = 1.0 / count[..., None]
             cross = (sums * share)[..., :, None] * mean[..., None, :]
@@ -277,25 +217,25 @@ class Full:
             covariance: Doubles = squares * share[..., None] - cross - cross.swapaxes(-1, -2) + outer
         return covariance
 
-    def shrunk(self, covariance: Doubles, count: Doubles, examples: float) -> Doubles:
-        """See ``Shape``."""
+    def shrink(self, covariance: Doubles, count: Doubles, examples: float) -> Doubles:
+        """Shrink (G4) each covariance towards the mean of all components, which counts as ``examples`` examples."""
         weight = count.reshape(*count.shape, *(1,) * (covariance.ndim - 2))
-        known = np.where(weight > 0, covariance, 0.0)
+        finite = np.where(weight > 0, covariance, 0.0)
         total = weight.sum(axis=1, keepdims=True)
-        within = (known * weight).sum(axis=1, keepdims=True) / np.where(total > 0, total, 1.0)
-        shrunk: Doubles = (known * weight + within * examples) / (weight + examples)
+        mean_covariance = (finite * weight).sum(axis=1, keepdims=True) / np.where(total > 0, total, 1.0)
+        shrunk: Doubles = (finite * weight + mean_covariance * examples) / (weight + examples)
         return np.where(total > 0, shrunk, np.nan)
 
-    def conditioned(self, covariance: Doubles, limit: Limit) -> Kept:
-        """See ``Shape``."""
+    def apply_limit(self, covariance: Doubles, limit: Limit) -> BoundedCovariance:
+        """Apply the limit (G3); a covariance that is not finite becomes the overall covariance."""
         return limit.matrices(covariance)
 
     def n_parameters(self, n_components: int, n_dims: int) -> int:
-        """See ``Shape``."""
+        """Return the number of free parameters of the covariances."""
         return n_components * n_dims * (n_dims + 1) // 2
 
     def matrices(self, covariance: Doubles, n_components: int) -> Doubles:
-        """See ``Shape``."""
+        """Return the covariances as matrices, (fits, components, dimensions, dimensions)."""
         return covariance
 
 
@@ -306,16 +246,15 @@ WORTH_TAKING = 0.8  # copying the examples that count pays if they are fewer tha
 
 
 class LargeFull(Full):
-    """The same for many dimensions: products of triangles in the place of a table."""
+    """Operations on full covariances of many dimensions, with triangular products instead of a table."""
 
-    tabled = False
+    uses_table = False
 
     def table(self, columns: Doubles) -> Doubles | None:
-        """See ``Shape``: none."""
         return None
 
     def precision(self, covariance: Doubles) -> Precision:
-        """See ``Shape``: the inverse is kept as the inverse of the Cholesky factor."""
+        # the inverse of the Cholesky factor stands for the inverse
         from scipy.linalg.lapack import dtrtri
 
         inverse = np.linalg.cholesky(covariance)
@@ -324,19 +263,17 @@ class LargeFull(Full):
         return Precision(inverse, -2.0 * np.log(np.diagonal(inverse, axis1=-2, axis2=-1)).sum(axis=-1))
 
     def weights(self, precision: Precision) -> Doubles | None:
-        """See ``Shape``: no table, no weights."""
         return None
 
     def linear(self, precision: Precision, mean: Doubles) -> Doubles:
-        """See ``Shape``."""
         white = np.matmul(precision.product, mean[..., None])
         return np.asarray(np.matmul(precision.product.swapaxes(-1, -2), white)[..., 0])
 
     def quadratic(self, precision: Precision, points: Doubles) -> Doubles:
-        """See ``Shape``: the squared length of L⁻¹x, band by band of the triangle's rows.
+        """Return −½ |L⁻¹x|², computed in bands of the triangle's rows.
 
-        A band is one product for all components together, and leaves out the columns where all of them are zero: not
-        much more than half of the work, in products large enough to run at the processor's speed.
+        A band is one product for all components. It leaves out the columns in which all components are zero, which
+        saves nearly half of the work.
         """
         fits, n_components, n_dims = precision.product.shape[:3]
         columns = points.swapaxes(-1, -2)
@@ -352,131 +289,75 @@ class LargeFull(Full):
         return out
 
     def squares(self, shares: Doubles, points: Doubles, table: Doubles | None) -> Doubles:
-        """See ``Shape``: by examples that count; the others together would not change the last digit."""
+        # examples of negligible weight are left out: together they would not change the last digit
         from scipy.linalg.blas import dsyrk
 
         n_dims = points.shape[-1]
         squares = np.empty((*shares.shape[:2], n_dims, n_dims))
-        counting = shares > NEGLIGIBLE * shares.max(axis=-1, keepdims=True)
-        few = counting.mean(axis=-1) < WORTH_TAKING
+        is_relevant = shares > NEGLIGIBLE * shares.max(axis=-1, keepdims=True)
+        is_sparse = is_relevant.mean(axis=-1) < WORTH_TAKING
         roots = np.sqrt(shares)
         for fit, component in np.ndindex(shares.shape[0], shares.shape[1]):
-            own, root = points[fit % len(points)], roots[fit, component]
-            if few[fit, component]:
-                rows = np.flatnonzero(counting[fit, component])
-                own, root = own[rows], root[rows]
-            upper = dsyrk(1.0, own.T * root)
+            examples, root = points[fit % len(points)], roots[fit, component]
+            if is_sparse[fit, component]:
+                rows = np.flatnonzero(is_relevant[fit, component])
+                examples, root = examples[rows], root[rows]
+            upper = dsyrk(1.0, examples.T * root)
             square = np.add(upper, upper.T, out=squares[fit, component])
             np.einsum("dd->d", square)[:] *= 0.5
         return squares
 
 
-class Diagonal(Full):
-    """Variances only, for each component: no correlations within a component."""
-
-    name = "diagonal"
-
-    def table(self, columns: Doubles) -> Doubles | None:
-        """See ``Shape``: x_i²."""
-        return columns * columns
-
-    def precision(self, covariance: Doubles) -> Precision:
-        """See ``Shape``."""
-        return Precision(1.0 / covariance, np.log(covariance).sum(axis=-1))
-
-    def weights(self, precision: Precision) -> Doubles | None:
-        """See ``Shape``."""
-        weights: Doubles = -0.5 * precision.product
-        return weights
-
-    def linear(self, precision: Precision, mean: Doubles) -> Doubles:
-        """See ``Shape``."""
-        linear: Doubles = precision.product * mean
-        return linear
-
-    def squares(self, shares: Doubles, points: Doubles, table: Doubles | None) -> Doubles:
-        """See ``Shape``."""
-        return np.asarray(table)
-
-    def covariance(self, squares: Doubles, sums: Doubles, count: Doubles, mean: Doubles) -> Doubles:
-        """See ``Shape``."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = 1.0 / count[..., None]
-            return np.asarray(squares * share - 2.0 * mean * sums * share + mean * mean)
-
-    def conditioned(self, covariance: Doubles, limit: Limit) -> Kept:
-        """See ``Shape``."""
-        return limit.variances(covariance)
-
-    def n_parameters(self, n_components: int, n_dims: int) -> int:
-        """See ``Shape``."""
-        return n_components * n_dims
-
-    def matrices(self, covariance: Doubles, n_components: int) -> Doubles:
-        """See ``Shape``."""
-        return covariance[..., None] * np.eye(covariance.shape[-1])
-
-
 class Shared(Full):
-    """One matrix for all components: the fewest parameters, and the cheapest to compute."""
+    """Operations on one covariance matrix that all components share."""
 
     name = "shared"
-    tabled = False
+    uses_table = False
 
     def table(self, columns: Doubles) -> Doubles | None:
-        """See ``Shape``: none, because what is quadratic is the same for all components."""
         return None
 
     def precision(self, covariance: Doubles) -> Precision:
-        """See ``Shape``: one for all components."""
         return Precision(np.linalg.inv(covariance), np.linalg.slogdet(covariance)[1][:, None])
 
     def weights(self, precision: Precision) -> Doubles | None:
-        """See ``Shape``: no table, no weights."""
         return None
 
     def linear(self, precision: Precision, mean: Doubles) -> Doubles:
-        """See ``Shape``."""
         return np.asarray(np.matmul(mean, precision.product))
 
     def quadratic(self, precision: Precision, points: Doubles) -> Doubles:
-        """See ``Shape``: one row for all components."""
-        turned = np.matmul(points, precision.product)
-        turned *= points
-        quadratic: Doubles = -0.5 * turned.sum(axis=-1)[:, None]
+        products = np.matmul(points, precision.product)
+        products *= points
+        quadratic: Doubles = -0.5 * products.sum(axis=-1)[:, None]
         return quadratic
 
     def squares(self, shares: Doubles, points: Doubles, table: Doubles | None) -> Doubles:
-        """See ``Shape``: summed over components."""
         weighted = points * shares.sum(axis=1)[..., None]
         return np.asarray(np.matmul(weighted.swapaxes(-1, -2), points))
 
     def covariance(self, squares: Doubles, sums: Doubles, count: Doubles, mean: Doubles) -> Doubles:
-        """See ``Shape``."""
         cross = np.matmul(sums.swapaxes(-1, -2), mean)
         outer = np.matmul((mean * count[..., None]).swapaxes(-1, -2), mean)
         with np.errstate(invalid="ignore", divide="ignore"):
             scatter = squares - cross - cross.swapaxes(-1, -2) + outer
             return np.asarray(scatter / count.sum(axis=-1)[..., None, None])
 
-    def shrunk(self, covariance: Doubles, count: Doubles, examples: float) -> Doubles:
-        """See ``Shape``: there is only one."""
+    def shrink(self, covariance: Doubles, count: Doubles, examples: float) -> Doubles:
         return covariance
 
     def n_parameters(self, n_components: int, n_dims: int) -> int:
-        """See ``Shape``."""
         return n_dims * (n_dims + 1) // 2
 
     def matrices(self, covariance: Doubles, n_components: int) -> Doubles:
-        """See ``Shape``."""
         return np.repeat(covariance[:, None], n_components, axis=1)
 
 
-SHAPES = ("full", "shared", "diagonal")
+SHAPES = ("full", "shared")
 
 
-def shape_of(name: str, n_dims: int) -> Shape:
-    """The functions of a covariance's name."""
+def shape_of(name: str, n_dims: int) -> Full:
+    """Return the operations on covariances of a shape, by its name."""
     if name == "full":
         return Full() if n_dims <= TABLE_DIMENSIONS else LargeFull()
-    return Diagonal() if name == "diagonal" else Shared()
+    return Shared()

@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Array, Bools, Doubles, Ints
+from topiarist.arrays import TINY, Array, Bools, Doubles, Ints
+from topiarist.execution.threads import Threads
 from topiarist.models.em import State
-from topiarist.models.gaussian.covariances import FitIndex, Limit, Precision, Shape
-from topiarist.scale.threads import Threads
+from topiarist.models.gaussian.covariances import FitIndex, Full, Limit, Precision
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the fits of a study have in common."""
+    """Settings that all fits of a batch share."""
 
     covariance: str = "full"
     n_classes: int = 0
@@ -40,7 +40,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Block:
-    """Examples with their classes (−1: unknown) and weights; those for means come before those for covariances."""
+    """Examples with classes (−1: unknown) and weights; those for means come before those for covariances."""
 
     points: Doubles  # (fits or 1, examples, dimensions)
     classes: Ints  # (fits or 1, examples)
@@ -50,71 +50,73 @@ class Block:
 
     @property
     def n_examples(self) -> int:
-        """How many examples each fit has here."""
+        """Number of examples of each fit."""
         return int(self.points.shape[1])
 
     def cut(self, rows: slice) -> int:
-        """How many of some rows serve for means alone."""
+        """Return how many of some rows estimate means only."""
         return 0 if self.n_first is None else min(max(self.n_first - rows.start, 0), rows.stop - rows.start)
 
     def of_fits(self, fits: FitIndex) -> Block:
-        """The examples of some of the fits, with what was computed from them."""
+        """Return the examples of some of the fits, with their cached tables."""
         points, classes, weight = (
             part if len(part) == 1 else part[fits] for part in (self.points, self.classes, self.weight)
         )
-        some = Block(points, classes, weight, self.n_first, self.of)  # type: ignore[arg-type]
-        some.tables.update({key: table if len(table) == 1 else table[fits] for key, table in self.tables.items()})
-        return some
+        block = Block(points, classes, weight, self.n_first, self.of)  # type: ignore[arg-type]
+        block.tables.update({key: table if len(table) == 1 else table[fits] for key, table in self.tables.items()})
+        return block
 
     @cached_property
     def tables(self) -> dict[Any, Any]:
-        """What is computed from the points once, by name; (fits or 1, …)."""
+        """Tables computed once from the points, by name; (fits or 1, …)."""
         return {}
 
 
 @dataclass(frozen=True)
 class Params:
-    """The mixtures, one for each fit; rows of every conditional sum to one."""
+    """Parameters of the mixtures of a batch; rows of every conditional sum to one."""
 
     component_prior: Doubles  # P(k)  (fits, components)
     component_mean: Doubles  # μ_k  (fits, components, dimensions)
     component_covariance: Doubles  # Σ_k, in the shape of the model
     class_given_component: Doubles  # P(y|k)  (fits, components, classes); no classes where nothing is labelled
     settled: Bools  # (fits,): nothing changes any more
-    reached: Doubles  # (fits,): the log-likelihood of the state before, to see whether a step still gains
+    previous_log_likelihood: (
+        Doubles  # (fits,): the log-likelihood of the state before, to see whether a step still gains
+    )
     count: Doubles  # (fits, components): the effective examples of each component in the state before
     steps: Ints  # (fits,): how many steps led here
-    held: Bools  # (fits, components): (G3) made the covariance what it is, and not the examples
+    is_limited: Bools  # (fits, components): (G3) made the covariance what it is, and not the examples
 
     def __len__(self) -> int:
         return len(self.component_prior)
 
     @property
     def n_components(self) -> int:
-        """How many components a fit has."""
+        """Number of components of a fit."""
         return int(self.component_prior.shape[1])
 
     def of_fits(self, fits: FitIndex) -> Params:
-        """The parameters of some of the fits."""
+        """Return the parameters of some of the fits."""
         return Params(*(getattr(self, part.name)[fits] for part in fields(self)))
 
-    def kept(self, others: Params, keep: Bools) -> Params:
-        """These, but those of the others where ``keep`` is true."""
+    def merged_with(self, others: Params, keep: Bools) -> Params:
+        """Return these parameters, replaced by those of ``others`` for the fits in ``keep``."""
 
-        def chosen(mine: Array, theirs: Array) -> Any:
-            return np.where(keep.reshape(-1, *(1,) * (mine.ndim - 1)), theirs, mine)
+        def chosen(own: Array, other: Array) -> Any:
+            return np.where(keep.reshape(-1, *(1,) * (own.ndim - 1)), other, own)
 
         return Params(*(chosen(getattr(self, part.name), getattr(others, part.name)) for part in fields(self)))
 
     @cached_property
     def forms(self) -> dict[str, Any]:
-        """What is computed from the parameters once, by name."""
+        """Values computed once from the parameters, by name."""
         return {}
 
 
 @dataclass(frozen=True)
 class Stats:
-    """Expected sums over a block, additive over blocks, and the parameters they were computed at."""
+    """Expected sums over a block, which can be added, and the parameters they were computed with."""
 
     count: Doubles  # Σ weight · P(k|n)  (fits, components)
     class_count: Doubles  # the same over examples of a class  (fits, components, classes)
@@ -124,34 +126,38 @@ class Stats:
     covariance_sum: Doubles
     squares: Doubles  # in the covariance's own shape
     log_likelihood: Doubles  # (fits,)
-    changed: Ints  # (fits,): how many examples have another most probable component than before
+    n_changed: Ints  # (fits,): how many examples have another most probable component than before
     at: Params
 
     @property
     def objective(self) -> float:
-        """The log-likelihood of all fits together."""
+        """Log-likelihood of all fits together."""
         return float(self.log_likelihood.sum())
 
     def __add__(self, other: Stats) -> Stats:
-        mine, theirs = vars(self), vars(other)
-        return Stats(**{name: mine[name] + theirs[name] for name in mine if name != "at"}, at=self.at)
+        fields_of_self, fields_of_other = vars(self), vars(other)
+        return Stats(
+            **{name: fields_of_self[name] + fields_of_other[name] for name in fields_of_self if name != "at"},
+            at=self.at,
+        )
 
 
 IMPOSSIBLE = -1e5  # in the place of log 0 for a class that a component never has: finite, and beyond all densities
-ROWS = 1024  # of a piece without a table of products
-PIECE = 1 << 16  # numbers of a table that are computed with at once: they stay in a core's cache
-KEPT = 1 << 24  # numbers of a table that are kept from step to step; a larger one is made anew, piece by piece
-WAVE = 1 << 24  # numbers of covariances that are held before they are added up
-TINY = 1e-300
-TOGETHER = 1024  # fits whose covariances one thread computes at once
-NOTHING = np.zeros(())  # a sum over no examples, of any shape
+PIECE_ROWS = 1024  # of a piece without a table of products
+PIECE_NUMBERS = 1 << 16  # numbers of a table that are computed with at once: they stay in a core's cache
+MAX_TABLE_NUMBERS = (
+    1 << 24
+)  # numbers of a table that are kept from step to step; a larger one is made anew, piece by piece
+WAVE_NUMBERS = 1 << 24  # numbers of covariances that are held before they are added up
+MAX_FITS_AT_ONCE = 1024  # fits whose covariances one thread computes at once
+EMPTY_SUM = np.zeros(())  # a sum over no examples, of any shape
 
 
 @dataclass(frozen=True)
 class Ggm:
-    """The model as the EM loop sees it."""
+    """Gaussian mixture as a model of the EM loop."""
 
-    shape: Shape
+    shape: Full
     limit: Limit
     threads: Threads
     n_classes: int = 0
@@ -163,100 +169,113 @@ class Ggm:
     def e_step(
         self, shared: Params, block: Block, local: Bools, inverse_temperature: float = 1.0
     ) -> tuple[Stats, Bools]:
-        """(G1), and the sums of (G2); ``local`` says which component is the most probable of each example."""
+        """Compute the posteriors (G1) and the sums of (G2); ``local`` marks the most probable component of examples."""
         theta = self.theta(shared)
-        pieces = self._pieces(len(shared), block, theta.shape[-1])
-        self._keep_tables(block, pieces, theta.shape[-1])
-        assigned = np.empty((len(shared), shared.n_components, block.n_examples), bool)
+        pieces = self._list_pieces(len(shared), block, theta.shape[-1])
+        self._cache_tables(block, pieces, theta.shape[-1])
+        assignments = np.empty((len(shared), shared.n_components, block.n_examples), bool)
 
         def piece(place: tuple[slice, slice]) -> tuple[Any, ...]:
             fits, rows = place
-            table, points = self._table(block, fits, rows)
+            table, points = self._build_table(block, fits, rows)
             logits = self._logits(shared, theta, table, points, fits)
             best = logits.max(axis=1)
-            mine = logits == best[:, None]
-            changed = np.count_nonzero(mine > local[fits, :, rows], axis=(1, 2))
-            assigned[fits, :, rows] = mine
+            is_best = logits == best[:, None]
+            n_changed = np.count_nonzero(is_best > local[fits, :, rows], axis=(1, 2))
+            assignments[fits, :, rows] = is_best
             logits -= best[:, None]
             np.exp(logits, out=logits)
             total = logits.sum(axis=1)
             weight = _rows(block.weight, fits)[:, rows]
             likelihood = (weight * (best + np.log(total))).sum(axis=1)
             if self.hard:
-                np.copyto(logits, mine)
+                np.copyto(logits, is_best)
                 total = logits.sum(axis=1)
             logits *= (weight / total)[:, None]
             linear, cut = self._first_square(points), block.cut(rows)
-            first = np.matmul(logits[..., :cut], table[:, :linear, :cut].swapaxes(-1, -2)) if cut else NOTHING
+            first = np.matmul(logits[..., :cut], table[:, :linear, :cut].swapaxes(-1, -2)) if cut else EMPTY_SUM
             if cut == logits.shape[-1]:
-                return first, NOTHING, NOTHING, likelihood, changed
+                return first, EMPTY_SUM, EMPTY_SUM, likelihood, n_changed
             sums = np.matmul(logits[..., cut:], table[..., cut:].swapaxes(-1, -2))
             squares = self.shape.squares(logits[..., cut:], points[:, cut:], sums[..., linear:])
-            return first, sums[..., :linear], squares, likelihood, changed
+            return first, sums[..., :linear], squares, likelihood, n_changed
 
-        totals = self._gathered(piece, pieces, shared)
-        return self._stats(shared, block, *totals), assigned
+        totals = self._sum_pieces(piece, pieces, shared)
+        return self._make_stats(shared, block, *totals), assignments
 
     def m_step(self, stats: Stats) -> Params:
-        """(G2)-(G4): new parameters; a component without examples keeps its mean, a settled fit keeps everything."""
+        """Return new parameters by (G2)-(G4).
+
+        A component without examples keeps its mean, and a fit that has converged keeps everything.
+        """
         old = stats.at
         mean_count = stats.mean_count[..., None]
         mean = np.where(mean_count > TINY, stats.mean_sum / np.maximum(mean_count, TINY), old.component_mean)
-        classes = old.class_given_component if self.own_components else _shares(stats.class_count)
+        classes = old.class_given_component if self.own_components else _compute_class_shares(stats.class_count)
         total_weight = stats.count.sum(axis=1)
         prior = stats.count / total_weight[:, None]
-        kept = self._over_fits(lambda fits: self._covariance(stats, mean, fits), len(old))
-        covariance, held = (_joined(part) for part in zip(*kept, strict=True))
-        settled = (stats.changed == 0) | (np.abs(stats.log_likelihood - old.reached) < self.tol * total_weight)
+        parts = self._map_fits(lambda fits: self._covariance(stats, mean, fits), len(old))
+        covariance, is_limited = (_concatenate(part) for part in zip(*parts, strict=True))
+        converged = (stats.n_changed == 0) | (
+            np.abs(stats.log_likelihood - old.previous_log_likelihood) < self.tol * total_weight
+        )
         new = Params(
-            prior, mean, covariance, classes, settled, stats.log_likelihood, stats.count, old.steps + 1, held
+            prior, mean, covariance, classes, converged, stats.log_likelihood, stats.count, old.steps + 1, is_limited
         )  # fmt: skip
-        if not settled.any():
+        if not converged.any():
             return new
-        return new.kept(replace(old, settled=settled, reached=new.reached, count=new.count), settled)
+        return new.merged_with(
+            replace(old, settled=converged, previous_log_likelihood=new.previous_log_likelihood, count=new.count),
+            converged,
+        )
 
     def _covariance(self, stats: Stats, mean: Doubles, fits: slice) -> tuple[Doubles, Bools]:
-        """The covariances, and which of them the limit made: at the floor, or from too few examples to have a shape."""
+        """Return the covariances, and which of them the limit determines instead of the examples."""
         count = stats.covariance_count[fits]
         covariance = self.shape.covariance(stats.squares[fits], stats.covariance_sum[fits], count, mean[fits])
         if self.shrinkage:
-            covariance = self.shape.shrunk(covariance, count, self.shrinkage)
-        kept = self.shape.conditioned(covariance, self.limit.of_fits(fits))
-        if kept.added is None:
-            return kept.covariance, np.zeros(count.shape, bool)
-        own = count if kept.added.shape == count.shape else count.sum(axis=1, keepdims=True)
-        held = kept.at_floor | ((kept.added > 0) & (own <= mean.shape[-1]))
-        return kept.covariance, np.array(np.broadcast_to(held, count.shape))
+            covariance = self.shape.shrink(covariance, count, self.shrinkage)
+        bounded = self.shape.apply_limit(covariance, self.limit.of_fits(fits))
+        if bounded.multiple is None:
+            return bounded.covariance, np.zeros(count.shape, bool)
+        n_examples = count if bounded.multiple.shape == count.shape else count.sum(axis=1, keepdims=True)
+        is_limited = bounded.at_floor | ((bounded.multiple > 0) & (n_examples <= mean.shape[-1]))
+        return bounded.covariance, np.array(np.broadcast_to(is_limited, count.shape))
 
-    def _over_fits(self, function: Callable[[slice], Any], n_fits: int) -> list[Any]:
-        """What a function of some fits gives for all of them, threads sharing the work."""
-        if n_fits <= TOGETHER:
+    def _map_fits(self, function: Callable[[slice], Any], n_fits: int) -> list[Any]:
+        """Apply a function to slices of the fits, in threads if there are many fits."""
+        if n_fits <= MAX_FITS_AT_ONCE:
             return [function(slice(None))]
-        return self.threads.map(function, [slice(start, start + TOGETHER) for start in range(0, n_fits, TOGETHER)])
+        return self.threads.map(
+            function, [slice(start, start + MAX_FITS_AT_ONCE) for start in range(0, n_fits, MAX_FITS_AT_ONCE)]
+        )
 
     def log_prior(self, shared: Params) -> float:
-        """There is no prior."""
+        """Return 0: the mixture has no prior."""
         return 0.0
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
-        """No looking ahead: a step may lead down, because means and covariances have examples of their own."""
+        """Return the new state unchanged.
+
+        Extrapolation could lower the likelihood, because means and covariances are estimated from different examples.
+        """
         return new
 
     def log_joint(self, shared: Params, block: Block) -> Doubles:
-        """log P(k) P(y|k) p(x|k), without P(y|k) where no class is known; (fits, components, examples)."""
+        """Return log P(k) P(y|k) p(x|k), (fits, components, examples), without P(y|k) for unlabelled examples."""
         theta = self.theta(shared)
         out = np.empty((len(shared), shared.n_components, block.n_examples))
 
         def piece(place: tuple[slice, slice]) -> None:
             fits, rows = place
-            table, points = self._table(block, fits, rows)
+            table, points = self._build_table(block, fits, rows)
             out[fits, :, rows] = self._logits(shared, theta, table, points, fits)
 
-        self.threads.map(piece, self._pieces(len(shared), block, theta.shape[-1]))
+        self.threads.map(piece, self._list_pieces(len(shared), block, theta.shape[-1]))
         return out
 
     def theta(self, shared: Params) -> Doubles:
-        """The natural parameters: weights of 1, x, the class and the products in log P(k) P(y|k) p(x|k)."""
+        """Return the natural parameters: weights of 1, x, the class and the products in log P(k) P(y|k) p(x|k)."""
         if "theta" in shared.forms:
             return np.asarray(shared.forms["theta"])
         precision = self._precision(shared)
@@ -277,21 +296,21 @@ class Ggm:
         return theta
 
     def n_parameters(self, n_components: int, n_dims: int) -> int:
-        """(G5): those of the covariances, means, classes and weights; whose a component is, is not learned (G6)."""
+        """Return the number of parameters (G5); the class of a component is not counted if it is fixed (G6)."""
         others = n_components * (n_dims + (1 if self.own_components else max(1, self.n_classes))) - 1
         return int(self.shape.n_parameters(n_components, n_dims) + others)
 
     def _precision(self, shared: Params) -> Precision:
         if "precision" not in shared.forms:
             covariance = shared.component_covariance
-            parts = self._over_fits(lambda fits: self.shape.precision(covariance[fits]), len(shared))
-            shared.forms["precision"] = Precision(*map(_joined, zip(*parts, strict=True)))
+            parts = self._map_fits(lambda fits: self.shape.precision(covariance[fits]), len(shared))
+            shared.forms["precision"] = Precision(*map(_concatenate, zip(*parts, strict=True)))
         precision: Precision = shared.forms["precision"]
         return precision
 
     def _logits(self, shared: Params, theta: Doubles, table: Doubles, points: Doubles, fits: slice) -> Doubles:
         logits: Doubles = np.matmul(theta[fits], table)
-        if not self.shape.tabled:
+        if not self.shape.uses_table:
             precision = self._precision(shared)
             logits += self.shape.quadratic(Precision(precision.product[fits], precision.log_determinant), points)
         return logits
@@ -299,69 +318,71 @@ class Ggm:
     def _first_square(self, points: Doubles) -> int:
         return int(1 + points.shape[-1] + self.n_classes)
 
-    def _pieces(self, n_fits: int, block: Block, width: int) -> list[tuple[slice, slice]]:
-        """Fits and rows that are computed with at once; the same for any number of threads."""
-        rows = max(64, PIECE // width) if self.shape.tabled else ROWS
-        together = max(1, 4 * PIECE // (width * min(rows, block.n_examples)))
+    def _list_pieces(self, n_fits: int, block: Block, width: int) -> list[tuple[slice, slice]]:
+        """Return slices of fits and rows to compute together; they do not depend on the number of threads."""
+        rows = max(64, PIECE_NUMBERS // width) if self.shape.uses_table else PIECE_ROWS
+        n_fits_at_once = max(1, 4 * PIECE_NUMBERS // (width * min(rows, block.n_examples)))
         cuts = [slice(start, min(start + rows, block.n_examples)) for start in range(0, block.n_examples, rows)]
         return [
-            (slice(start, min(start + together, n_fits)), cut) for start in range(0, n_fits, together) for cut in cuts
+            (slice(start, min(start + n_fits_at_once, n_fits)), cut)
+            for start in range(0, n_fits, n_fits_at_once)
+            for cut in cuts
         ]
 
-    def _table(self, block: Block, fits: slice, rows: slice) -> tuple[Doubles, Doubles]:
-        """1, x, class and products of some examples, an example a column, and x."""
+    def _build_table(self, block: Block, fits: slice, rows: slice) -> tuple[Doubles, Doubles]:
+        """Return the columns 1, x, class and products of some examples, and the points."""
         points, classes = _rows(block.points, fits)[:, rows], _rows(block.classes, fits)[:, rows]
-        kept = block.tables.get((self.shape.name, rows.start))
-        if kept is not None:
-            return _rows(kept, fits), points
+        table = block.tables.get((self.shape.name, rows.start))
+        if table is not None:
+            return _rows(table, fits), points
         columns = points.swapaxes(-1, -2)
-        known = classes[:, None] == np.arange(self.n_classes)[:, None]
+        class_indicators = classes[:, None] == np.arange(self.n_classes)[:, None]
         squares = self.shape.table(columns)
-        parts = [np.ones((1, 1, columns.shape[-1])), columns, known, *([] if squares is None else [squares])]
+        parts = [np.ones((1, 1, columns.shape[-1])), columns, class_indicators, *([] if squares is None else [squares])]
         n_fits = max(len(points), len(classes))
         return np.concatenate([np.broadcast_to(part, (n_fits, *part.shape[1:])) for part in parts], axis=1), points
 
-    def _keep_tables(self, block: Block, pieces: Sequence[tuple[slice, slice]], width: int) -> None:
-        """Make the tables of a block once, where they are small enough."""
+    def _cache_tables(self, block: Block, pieces: Sequence[tuple[slice, slice]], width: int) -> None:
+        """Compute the tables of a block once, if they are small enough."""
         samples = max(len(block.points), len(block.classes))
-        if (self.shape.name, 0) in block.tables or samples * block.n_examples * width > KEPT // block.of:
+        if (self.shape.name, 0) in block.tables or samples * block.n_examples * width > MAX_TABLE_NUMBERS // block.of:
             return
         if samples == 1:
             pieces = [(slice(0, 1), rows) for fits, rows in pieces if fits.start == 0]
-        made: dict[Any, Doubles] = {}
+        tables: dict[Any, Doubles] = {}
         for _, rows in pieces:
-            made.setdefault((self.shape.name, rows.start), np.empty((samples, width, rows.stop - rows.start)))
+            tables.setdefault((self.shape.name, rows.start), np.empty((samples, width, rows.stop - rows.start)))
 
         def make(place: tuple[slice, slice]) -> None:
             fits, rows = place
-            made[self.shape.name, rows.start][fits] = self._table(block, fits, rows)[0]
+            tables[self.shape.name, rows.start][fits] = self._build_table(block, fits, rows)[0]
 
         self.threads.map(make, pieces)
-        block.tables.update(made)
+        block.tables.update(tables)
 
-    def _gathered(self, function: Callable[[Any], Any], pieces: Sequence[Any], shared: Params) -> list[Any]:
-        """Each kind of sum over all pieces: those of the same fits added in the order of their rows.
+    def _sum_pieces(self, function: Callable[[Any], Any], pieces: Sequence[Any], shared: Params) -> list[Any]:
+        """Sum the results of all pieces in the order of their rows.
 
-        Pieces come in waves, and a wave is let go before the next: sums of all pieces would not fit into memory where
-        there are many dimensions. Waves do not change the order of addition.
+        Pieces are computed in batches, because with many dimensions the results of all pieces would not fit into
+        memory. The batches do not change the order of addition.
         """
         size = shared.component_covariance[:1].size * (pieces[0][0].stop - pieces[0][0].start)
-        wave = max(4 * self.threads.n_threads, WAVE // size)
+        wave = max(4 * self.threads.n_threads, WAVE_NUMBERS // size)
         if len(pieces) == 1:
             return list(function(pieces[0]))
-        totals: list[Any] = [NOTHING] * 5
+        totals: list[Any] = [EMPTY_SUM] * 5
         for start in range(0, len(pieces), wave):
-            some = pieces[start : start + wave]
-            for (fits, _), values in zip(some, self.threads.map(function, some), strict=True):
+            batch = pieces[start : start + wave]
+            for (fits, _), values in zip(batch, self.threads.map(function, batch), strict=True):
                 for kind, value in enumerate(values):
-                    if value is NOTHING:
+                    if value is EMPTY_SUM:
                         continue
-                    if totals[kind] is NOTHING:
+                    if totals[kind] is EMPTY_SUM:
                         totals[kind] = np.zeros((len(shared), *value.shape[1:]), value.dtype)
                     totals[kind][fits] += value
         return totals
 
-    def _stats(
+    def _make_stats(
         self,
         shared: Params,
         block: Block,
@@ -369,26 +390,28 @@ class Ggm:
         second: Doubles,
         squares: Doubles,
         likelihood: Doubles,
-        changed: Ints,
+        n_changed: Ints,
     ) -> Stats:
         n_dims, shape = block.points.shape[-1], shared.component_prior.shape
         first, second = (np.broadcast_to(part, (*shape, 1 + n_dims + self.n_classes)) for part in (first, second))
-        both = first + second
+        sums = first + second
         if block.n_first is None:
             first = second
         means, covariances = ((part[..., 0], part[..., 1 : 1 + n_dims]) for part in (first, second))
         squares = np.broadcast_to(squares, shared.component_covariance.shape)
-        return Stats(both[..., 0], both[..., 1 + n_dims :], *means, *covariances, squares, likelihood, changed, shared)
+        return Stats(
+            sums[..., 0], sums[..., 1 + n_dims :], *means, *covariances, squares, likelihood, n_changed, shared
+        )
 
 
-def _shares(class_count: Doubles) -> Doubles:
-    """P(y|k); that of all components for one without labelled examples."""
-    own, total = class_count.sum(axis=-1, keepdims=True), class_count.sum(axis=1, keepdims=True)
-    overall = total / np.maximum(total.sum(axis=-1, keepdims=True), TINY)
-    return np.asarray(np.where(own > TINY, class_count / np.maximum(own, TINY), overall))
+def _compute_class_shares(class_count: Doubles) -> Doubles:
+    """Return P(y|k); a component without labelled examples gets the shares of all components."""
+    totals, total = class_count.sum(axis=-1, keepdims=True), class_count.sum(axis=1, keepdims=True)
+    overall_shares = total / np.maximum(total.sum(axis=-1, keepdims=True), TINY)
+    return np.asarray(np.where(totals > TINY, class_count / np.maximum(totals, TINY), overall_shares))
 
 
-def _joined(parts: Sequence[Any]) -> Any:
+def _concatenate(parts: Sequence[Any]) -> Any:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 

@@ -1,9 +1,8 @@
-"""Documents with several labels as (M4) and (M5) want them: counts added up by label set, words looked up by label.
+"""Documents with several labels in the form that (M4) and (M5) need: counts by label set, words by label.
 
-The objective of a parametric mixture knows a document only by its counts and its set of labels, and is linear in the
-counts. So documents with the same labels are one document, exactly. Documents with one label are simpler still: their
-words belong to that label whatever the parameters are, and act like a prior. What is left for every step are the
-sets of two labels and more.
+The objective of a parametric mixture depends on a document only through its counts and its set of labels, and is linear
+in the counts. So documents with the same labels are one document, exactly. The words of documents with one label belong
+to that label for any parameters, and act like a prior. Only sets of two or more labels remain for every step.
 """
 
 from __future__ import annotations
@@ -18,22 +17,22 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Csr, Floats, Integers
-from topiarist.kernels.labels import Sets
+from topiarist.kernels.labels import LabelSetCounts
 
-BLOCK = 1 << 23  # numbers to look up in a block: what is added up block by block depends on the counts alone
+BLOCK = 1 << 23  # numbers to look up in a block; blocks depend on the counts alone
 
 
 class Block(NamedTuple):
-    """Some label sets, and all ordered pairs of different labels within a set: which member, and the other label."""
+    """Label sets, and all ordered pairs of different labels in a set: the member and the other label."""
 
-    sets: Sets
+    sets: LabelSetCounts
     pair_members: Integers
     pair_labels: Integers
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """Which words each label has been seen with: ``words[ends[l]:ends[l + 1]]``, in order, of ``n_words`` in all."""
+    """Words that occur with each label: ``words[ends[l]:ends[l + 1]]``, in order, of ``n_words`` in total."""
 
     ends: Integers
     words: Integers
@@ -41,84 +40,99 @@ class Pattern:
 
     @property
     def n_labels(self) -> int:
-        """Labels, with or without words."""
+        """Number of labels, with or without words."""
         return len(self.ends) - 1
 
     @cached_property
     def n_unseen(self) -> Integers:
-        """How many words each label has never been seen with."""
+        """Number of words that never occur with each label."""
         return self.n_words - np.diff(self.ends)
 
     @cached_property
     def owners(self) -> Integers:
-        """The label of each place."""
+        """Label of each place."""
         return np.repeat(np.arange(self.n_labels), np.diff(self.ends))
 
 
 @dataclass(frozen=True)
-class Grouped:
-    """Labelled documents, ready to learn from."""
+class CountsByLabelSet:
+    """Labelled documents, grouped by label set for learning."""
 
     pattern: Pattern
-    alone: Floats  # at each place of the pattern: counts of documents with that label alone
-    shared: Floats  # the same of documents with several labels, an even share for each
+    single_label_counts: Floats  # at each place of the pattern: counts of documents with one label
+    shared: Floats  # counts of documents with several labels, divided equally
     blocks: list[Block]
     n_tokens: float
-    label_docs: Integers  # documents of each label
+    label_docs: Integers  # number of documents of each label
 
 
-def grouped(parts: Iterable[tuple[Csr, Csr]], n_words: int) -> Grouped:
-    """From parts of a collection: counts (documents × words) and labels (documents × labels), both sparse by rows."""
+def group_by_label_set(parts: Iterable[tuple[Csr, Csr]], n_words: int) -> CountsByLabelSet:
+    """Group parts of a collection: counts (documents × words) and labels (documents × labels), both CSR."""
     names: dict[bytes, int] = {}
     total: Any = None
     label_docs: Any = 0
     for counts, labels in parts:
         numbers = np.array(
-            [names.setdefault(labels.indices[a:b].astype(np.int32).tobytes(), len(names)) for a, b in _spans(labels)],
+            [
+                names.setdefault(labels.indices[a:b].astype(np.int32).tobytes(), len(names))
+                for a, b in _iter_spans(labels)
+            ],
             np.int64,
         )
         label_docs = label_docs + np.bincount(labels.indices, minlength=labels.shape[1])
         gather = csr_array(
             (np.ones(len(numbers)), (numbers, np.arange(len(numbers)))), shape=(len(names), len(numbers))
         )
-        here = gather @ counts.astype(np.float64)
+        counts_of_sets = gather @ counts.astype(np.float64)
         if total is not None:
-            here = here + csr_array((total.data, total.indices, _longer(total.indptr, len(names))), shape=here.shape)
-        total = csr_array(here)
+            counts_of_sets = counts_of_sets + csr_array(
+                (total.data, total.indices, _extend_ends(total.indptr, len(names))), shape=counts_of_sets.shape
+            )
+        total = csr_array(counts_of_sets)
     total.sort_indices()
-    return _grouped(total, [np.frombuffer(name, np.int32) for name in names], label_docs)
+    return _make_counts(total, [np.frombuffer(name, np.int32) for name in names], label_docs)
 
 
-def _spans(matrix: Csr) -> Iterable[tuple[int, int]]:
+def _iter_spans(matrix: Csr) -> Iterable[tuple[int, int]]:
     ends = matrix.indptr.tolist()
     return pairwise(ends)
 
 
-def _longer(indptr: Integers, n_rows: int) -> Any:
-    """The ends of more rows, of which the new ones are empty."""
+def _extend_ends(indptr: Integers, n_rows: int) -> Any:
+    """Return the ends of rows with empty rows appended."""
     return np.concatenate([indptr, np.full(n_rows + 1 - len(indptr), indptr[-1], indptr.dtype)])
 
 
-def _grouped(counts: Csr, sets: list[Integers], label_docs: Integers) -> Grouped:
+def _make_counts(counts: Csr, sets: list[Integers], label_docs: Integers) -> CountsByLabelSet:
     sizes = np.array([len(labels) for labels in sets])
     shape = (len(label_docs), len(sets))
     members = (np.concatenate(sets), np.repeat(np.arange(len(sets)), sizes))
     even = csr_array((np.repeat(1.0 / sizes, sizes), members), shape=shape)
-    seen = csr_array(even @ counts)
-    seen.sort_indices()
-    pattern = Pattern(seen.indptr.astype(np.int64), seen.indices.astype(np.int32), counts.shape[1])
-    lookup = _Lookup(pattern)
-    alone = np.zeros(len(pattern.words))
-    single, several = np.flatnonzero(sizes == 1), np.flatnonzero(sizes > 1)
+    mean_counts = csr_array(even @ counts)
+    mean_counts.sort_indices()
+    pattern = Pattern(mean_counts.indptr.astype(np.int64), mean_counts.indices.astype(np.int32), counts.shape[1])
+    lookup = _PlaceLookup(pattern)
+    single_label_counts = np.zeros(len(pattern.words))
+    single, several_labels = np.flatnonzero(sizes == 1), np.flatnonzero(sizes > 1)
     for number in single:
-        here = slice(counts.indptr[number], counts.indptr[number + 1])
-        alone[lookup(int(sets[number][0]), counts.indices[here])] += counts.data[here]
-    blocks = [_block(counts[rows], [sets[row] for row in rows], lookup) for rows in _cut(several, sizes, counts.indptr)]
-    return Grouped(pattern, alone, np.maximum(seen.data - alone, 0.0), blocks, float(counts.data.sum()), label_docs)
+        span = slice(counts.indptr[number], counts.indptr[number + 1])
+        single_label_counts[lookup(int(sets[number][0]), counts.indices[span])] += counts.data[span]
+    blocks = [
+        _make_block(counts[rows], [sets[row] for row in rows], lookup)
+        for rows in _split_sets(several_labels, sizes, counts.indptr)
+    ]
+    return CountsByLabelSet(
+        pattern,
+        single_label_counts,
+        np.maximum(mean_counts.data - single_label_counts, 0.0),
+        blocks,
+        float(counts.data.sum()),
+        label_docs,
+    )
 
 
-class _Lookup:
-    """Where the words of a label are stored."""
+class _PlaceLookup:
+    """Lookup of the places at which the words of a label are stored."""
 
     def __init__(self, pattern: Pattern) -> None:
         self.pattern = pattern
@@ -133,16 +147,16 @@ class _Lookup:
         return self.places[words]
 
 
-def _cut(several: Integers, sizes: Integers, indptr: Integers) -> list[Integers]:
-    """Runs of label sets with about ``BLOCK`` numbers to look up each."""
-    work = np.cumsum(sizes[several] * np.diff(indptr)[several])
-    if not len(several):
+def _split_sets(several_labels: Integers, sizes: Integers, indptr: Integers) -> list[Integers]:
+    """Split label sets into runs with about ``BLOCK`` numbers to look up."""
+    work = np.cumsum(sizes[several_labels] * np.diff(indptr)[several_labels])
+    if not len(several_labels):
         return []
     cuts = np.searchsorted(work, np.arange(BLOCK, int(work[-1]), BLOCK))
-    return [run for run in np.split(several, np.unique(cuts)) if len(run)]
+    return [run for run in np.split(several_labels, np.unique(cuts)) if len(run)]
 
 
-def _block(counts: Csr, sets: list[Integers], lookup: _Lookup) -> Block:
+def _make_block(counts: Csr, sets: list[Integers], lookup: _PlaceLookup) -> Block:
     sizes = np.array([len(labels) for labels in sets])
     member_ends = np.append(0, np.cumsum(sizes))
     labels, owners = np.concatenate(sets).astype(np.int64), np.repeat(np.arange(len(sets)), sizes)
@@ -154,19 +168,19 @@ def _block(counts: Csr, sets: list[Integers], lookup: _Lookup) -> Block:
         words = counts.indices[counts.indptr[owners[member]] : counts.indptr[owners[member] + 1]]
         places[starts[member] : starts[member + 1]] = lookup(int(labels[member]), words)
     label_ends = np.searchsorted(labels[by_label], np.arange(lookup.pattern.n_labels + 1))
-    made = Sets(
+    sets_of_block = LabelSetCounts(
         counts.indptr.astype(np.int64), counts.data, member_ends, labels, owners, starts[:-1], places, label_ends,
         by_label,
     )  # fmt: skip
-    return Block(made, *_pairs(member_ends, labels))
+    return Block(sets_of_block, *_list_pairs(member_ends, labels))
 
 
-def _pairs(member_ends: Integers, labels: Integers) -> tuple[Integers, Integers]:
-    """Each member with each other label of its set."""
+def _list_pairs(member_ends: Integers, labels: Integers) -> tuple[Integers, Integers]:
+    """List each member with each other label of its set."""
     members, others = [], []
     for first, last in pairwise(member_ends.tolist()):
-        here = np.arange(first, last)
+        span = np.arange(first, last)
         left, right = np.nonzero(~np.eye(last - first, dtype=bool))
-        members.append(here[left])
-        others.append(labels[here[right]])
+        members.append(span[left])
+        others.append(labels[span[right]])
     return np.concatenate(members), np.concatenate(others)

@@ -1,11 +1,11 @@
 """Parametric mixtures: a document with several labels mixes their words. Equations (M1)-(M6): docs/models/pmm.md
 
 Labels *l*, words *i*, documents *n* with label sets y_n: P(x|y) ∝ Π_i φ_i(y)^x_i with φ(y) = Σ_l c_l(y) θ_l. In PMM1
-all labels of a set weigh the same, c_l = 1/|y|; in PMM2 pairs of labels have a bias, see ``pmm2``.
+all labels of a set have equal weight, c_l = 1/|y|. In PMM2 pairs of labels have a bias, see ``member_weights``.
 
-**What is stored.** A word that label l was never seen with has the same probability as every other such word, whatever
-step it is: (M4) gives it the prior's pseudo-count alone. So θ is kept where labels and words were seen together, and
-one number for all other words of each label: memory and time grow with the non-zeros, not with labels × words.
+**Storage.** All words that never occur with label l have the same probability in every step, because (M4) gives them
+only the pseudo-count of the prior. So θ is stored for labels and words that occur together, with one number for all
+other words of each label. Memory and time grow with the non-zeros, not with labels × words.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ import numpy as np
 from topiarist.arrays import Floats, Integers
 from topiarist.kernels import SMALLEST_MIXTURE
 from topiarist.kernels import labels as kernels
-from topiarist.kernels.labels import Sets
-from topiarist.kernels.shard import even_cuts
+from topiarist.kernels.labels import LabelSetCounts
+from topiarist.kernels.shard import cut_evenly
 from topiarist.models.em import State
 from topiarist.models.engine.host import Engine
-from topiarist.models.labels.label_sets import Block, Grouped, Pattern
+from topiarist.models.labels.label_sets import Block, CountsByLabelSet, Pattern
 
 
 def member_weights(block: Block, bias: Floats) -> Floats:
-    """(M1), (M2): c for each label of each set; without biases all labels of a set weigh the same.
+    """(M1), (M2): return c for each label of each set; without biases all labels of a set have equal weight.
 
-    Over ordered pairs, φ(y) = Σ_lm h_l h_m (α_lm θ_l + α_ml θ_m) looks quadratic in labels for every word. Collapsed
-    it is φ(y) = Σ_l c_l θ_l with c_l = 2 h_l Σ_m h_m α_lm: the pairs decide about a few weights of each label set, and
-    the words are those of PMM1. Only pairs of labels that occur together are ever visited.
+    Over ordered pairs, φ(y) = Σ_lm h_l h_m (α_lm θ_l + α_ml θ_m) looks quadratic in labels for every word. Collapsed it
+    is φ(y) = Σ_l c_l θ_l with c_l = 2 h_l Σ_m h_m α_lm: pairs determine a few weights of each label set, and the words
+    are those of PMM1. Only pairs of labels that occur together are visited.
     """
     sizes = np.diff(block.sets.member_ends)[block.sets.owners].astype(np.float64)
     if not len(bias):
@@ -42,7 +42,7 @@ def member_weights(block: Block, bias: Floats) -> Floats:
 
 
 def pair_counts(block: Block, bias: Floats, sums: Floats) -> Floats:
-    """(M5): S_lm = α_lm Σ_n h_nl h_nm A_nl, zero for pairs that never occur together."""
+    """(M5): return S_lm = α_lm Σ_n h_nl h_nm A_nl, zero for pairs that never occur together."""
     n_labels, members = len(bias), block.pair_members
     sizes = np.diff(block.sets.member_ends)[block.sets.owners].astype(np.float64)
     pairs = block.sets.labels[members] * n_labels + block.pair_labels
@@ -50,41 +50,44 @@ def pair_counts(block: Block, bias: Floats, sums: Floats) -> Floats:
     return bias * total.reshape(n_labels, n_labels)
 
 
-def bias_of(pair_count: Floats, smoothing: float) -> Floats:
-    """(M5): α_lm from the counts of both directions; ½ where there are none."""
-    both = pair_count + pair_count.T + smoothing
-    seen = both > 0
-    return np.where(seen, (pair_count + smoothing / 2) / np.where(seen, both, 1.0), 0.5)
+def compute_bias(pair_count: Floats, smoothing: float) -> Floats:
+    """(M5): return α_lm from the counts of both directions; ½ without counts."""
+    total = pair_count + pair_count.T + smoothing
+    is_positive = total > 0
+    return np.where(is_positive, (pair_count + smoothing / 2) / np.where(is_positive, total, 1.0), 0.5)
 
 
-PIECE = 1 << 18  # numbers in a piece: less is done sooner than handed to a thread, two hundred times a second
+SLICE_NUMBERS = 1 << 18  # numbers in a slice; for fewer, a thread costs more than the work
 
 
 @dataclass(frozen=True)
 class Params:
-    """θ and α. ``seen`` has θ at the places of a ``Pattern``, ``unseen`` that of any other word of each label."""
+    """Word probabilities θ and biases α of labels.
 
-    seen: Floats  # (n_places,)
-    unseen: Floats  # (n_labels,)
+    ``stored`` has θ at the places of a ``Pattern``, ``default`` the probability of any other word of each label.
+    """
+
+    stored: Floats  # (n_places,)
+    default: Floats  # (n_labels,)
     bias: Floats  # α (n_labels, n_labels); (0, 0) in PMM1
 
     def __post_init__(self) -> None:
-        if self.seen.ndim != 1 or self.unseen.ndim != 1 or self.bias.shape not in ((0, 0), (len(self.unseen),) * 2):
-            raise ValueError("expected flat arrays of θ, and α as a square of labels or of nothing")
+        if self.stored.ndim != 1 or self.default.ndim != 1 or self.bias.shape not in ((0, 0), (len(self.default),) * 2):
+            raise ValueError("expected flat arrays of θ, and a square α of labels, or an empty one")
 
     @classmethod
     def of(cls, word_given_label: Floats, pattern: Pattern, bias: Floats | None = None) -> Params:
-        """From a dense θ (labels × words) that is the same for all words that a label was not seen with."""
+        """Create from a dense θ (labels × words) that is equal for all words that never occur with a label."""
         theta = np.asarray(word_given_label, np.float64)
-        seen = theta[pattern.owners, pattern.words]
-        left = 1.0 - np.bincount(pattern.owners, seen, pattern.n_labels)
-        unseen = np.maximum(left, 0.0) / np.maximum(pattern.n_unseen, 1)
-        return cls(seen, unseen, np.empty((0, 0)) if bias is None else np.asarray(bias, np.float64))
+        stored = theta[pattern.owners, pattern.words]
+        rest = 1.0 - np.bincount(pattern.owners, stored, pattern.n_labels)
+        default = np.maximum(rest, 0.0) / np.maximum(pattern.n_unseen, 1)
+        return cls(stored, default, np.empty((0, 0)) if bias is None else np.asarray(bias, np.float64))
 
     def by_word(self, pattern: Pattern) -> Floats:
-        """Dense θ with a row for each word, (n_words, n_labels)."""
-        words: Floats = np.tile(self.unseen, (pattern.n_words, 1))
-        words[pattern.words, pattern.owners] = self.seen
+        """Return dense θ with a row for each word, (n_words, n_labels)."""
+        words: Floats = np.tile(self.default, (pattern.n_words, 1))
+        words[pattern.words, pattern.owners] = self.stored
         return words
 
 
@@ -100,7 +103,7 @@ class Stats:
         return Stats(self.count + other.count, self.pair_count + other.pair_count, self.objective + other.objective)
 
     def __iadd__(self, other: Stats) -> Stats:
-        """The same bits where these ones are."""
+        """Add in place; the bits are those of ``+``."""
         count = np.add(self.count, other.count, out=self.count)
         pairs = np.add(self.pair_count, other.pair_count, out=self.pair_count)
         return Stats(count, pairs, self.objective + other.objective)
@@ -108,11 +111,11 @@ class Stats:
 
 @dataclass(frozen=True)
 class Pmm:
-    """The model as the EM loop sees it. Smoothing is a Dirichlet concentration minus one: ξ − 1 and ζ − 1 of (M3)."""
+    """Parametric mixture for the EM loop. Smoothing parameters are ξ − 1 and ζ − 1 of (M3)."""
 
     engine: Engine
     pattern: Pattern
-    alone: Floats  # counts of the documents with one label: they need no step
+    single_label_counts: Floats  # of documents with one label
     order: int = 1
     word_smoothing: float = 1.0
     bias_smoothing: float = 1.0
@@ -120,126 +123,135 @@ class Pmm:
     def e_step(
         self, shared: Params, block: Block, local: Floats, inverse_temperature: float = 1.0
     ) -> tuple[Stats, Floats]:
-        """(M4), and (M5) in PMM2: first by label set, then by label; each owns what it writes."""
-        sets, verbs, threads = block.sets, self._verbs, self.engine.threads
+        """Compute (M4), and (M5) in PMM2: first by label set, then by label, each writing its own results."""
+        sets, label_kernels, threads = block.sets, self._kernels, self.engine.threads
         weights = member_weights(block, shared.bias)
-        ratios, sums, count = np.empty(len(sets.data)), np.empty(len(sets.labels)), np.zeros(len(shared.seen))
+        ratios, sums, count = np.empty(len(sets.data)), np.empty(len(sets.labels)), np.zeros(len(shared.stored))
         mixtures = np.empty(len(sets.data))
 
         def by_set(piece: slice) -> float:
-            verbs.set_ratios(sets, piece.start, piece.stop, weights, shared.seen, mixtures, ratios, sums)
-            here = slice(sets.ends[piece.start], sets.ends[piece.stop])
-            logs = np.log(mixtures[here], out=mixtures[here])
-            return float(self.engine.kernels.weighted_sum(sets.data[here], logs))
+            label_kernels.set_ratios(sets, piece.start, piece.stop, weights, shared.stored, mixtures, ratios, sums)
+            span = slice(sets.ends[piece.start], sets.ends[piece.stop])
+            logs = np.log(mixtures[span], out=mixtures[span])
+            return float(self.engine.kernels.weighted_sum(sets.data[span], logs))
 
         def by_label(piece: slice) -> None:
-            verbs.label_counts(sets, piece.start, piece.stop, weights, shared.seen, ratios, count)
+            label_kernels.label_counts(sets, piece.start, piece.stop, weights, shared.stored, ratios, count)
 
-        log_likelihood = sum(threads.map(by_set, _pieces(sets.ends)))
-        threads.map(by_label, _pieces(_label_work(sets)))
+        log_likelihood = sum(threads.map(by_set, _slice_rows(sets.ends)))
+        threads.map(by_label, _slice_rows(_compute_label_work(sets)))
         pairs = pair_counts(block, shared.bias, sums) if self.order == 2 else np.empty((0, 0))
         return Stats(count, pairs, log_likelihood), local
 
     def m_step(self, stats: Stats) -> Params:
-        """(M4), (M5): counts and pseudo-counts to sum one."""
-        seen = np.add(stats.count, self.alone, out=stats.count)
-        seen += self.word_smoothing
-        bias = bias_of(stats.pair_count, self.bias_smoothing) if self.order == 2 else stats.pair_count
-        return self.normalised(seen, np.full(self.pattern.n_labels, self.word_smoothing), bias)
+        """(M4), (M5): normalise counts and pseudo-counts."""
+        stored = np.add(stats.count, self.single_label_counts, out=stats.count)
+        stored += self.word_smoothing
+        bias = compute_bias(stats.pair_count, self.bias_smoothing) if self.order == 2 else stats.pair_count
+        return self.normalise(stored, np.full(self.pattern.n_labels, self.word_smoothing), bias)
 
-    def normalised(self, seen: Floats, unseen: Floats, bias: Floats) -> Params:
-        """Each label's words to sum one, in place; a label of nothing has all words alike."""
-        ends, n_words, verbs = self.pattern.ends, self.pattern.n_words, self._verbs
+    def normalise(self, stored: Floats, default: Floats, bias: Floats) -> Params:
+        """Scale the words of each label to sum one, in place; an empty label becomes uniform."""
+        ends, n_words, label_kernels = self.pattern.ends, self.pattern.n_words, self._kernels
 
         def by_label(piece: slice) -> None:
-            verbs.normalise_labels(ends, piece.start, piece.stop, seen, unseen, n_words)
+            label_kernels.normalise_labels(ends, piece.start, piece.stop, stored, default, n_words)
 
-        self.engine.threads.map(by_label, _pieces(ends))
-        return Params(seen, unseen, bias)
+        self.engine.threads.map(by_label, _slice_rows(ends))
+        return Params(stored, default, bias)
 
     def log_prior(self, shared: Params) -> float:
-        """The prior of (M3), and the documents with one label: nothing of both changes but θ and α."""
+        """Return the prior of (M3), plus the log-likelihood of documents with one label, which depends on θ only."""
 
-        def piece(here: slice) -> float:
-            logs = np.log(np.maximum(shared.seen[here], SMALLEST_MIXTURE))
-            return float(self.engine.kernels.weighted_sum(self.alone[here] + self.word_smoothing, logs))
+        def compute_slice(span: slice) -> float:
+            logs = np.log(np.maximum(shared.stored[span], SMALLEST_MIXTURE))
+            return float(self.engine.kernels.weighted_sum(self.single_label_counts[span] + self.word_smoothing, logs))
 
-        total = sum(self.engine.threads.map(piece, _places(shared.seen)))
+        total = sum(self.engine.threads.map(compute_slice, _slice_places(shared.stored)))
         if self.word_smoothing:
-            rest = np.log(np.maximum(shared.unseen, SMALLEST_MIXTURE))
+            rest = np.log(np.maximum(shared.default, SMALLEST_MIXTURE))
             total += self.word_smoothing * float(self.pattern.n_unseen @ rest)
         if self.order == 2 and self.bias_smoothing:
             total += self.bias_smoothing * float(np.log(np.maximum(shared.bias, SMALLEST_MIXTURE)).sum())
         return total
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
-        """See ``em``: words and biases go on in the direction of the last step."""
-        was, now = old.shared, new.shared
-        ahead = Params(np.empty_like(now.seen), np.empty_like(now.unseen), np.empty_like(now.bias))
-        self._farthest(was, now, stride, ahead)
-        both = ahead.bias + ahead.bias.T
-        return State(self.normalised(ahead.seen, ahead.unseen, np.divide(ahead.bias, both, out=both)), new.local)
+        """See ``em``: words and biases are extrapolated along the last step."""
+        old_shared, new_shared = old.shared, new.shared
+        extrapolated_params = Params(
+            np.empty_like(new_shared.stored), np.empty_like(new_shared.default), np.empty_like(new_shared.bias)
+        )
+        self._extrapolate_parameters(old_shared, new_shared, stride, extrapolated_params)
+        total = extrapolated_params.bias + extrapolated_params.bias.T
+        return State(
+            self.normalise(
+                extrapolated_params.stored,
+                extrapolated_params.default,
+                np.divide(extrapolated_params.bias, total, out=total),
+            ),
+            new.local,
+        )
 
-    def ahead(self, before: Floats, after: Floats, stride: float) -> Floats:
-        """The rows of a block have no parameters."""
-        return after
+    def extrapolate_rows(self, old_rows: Floats, new_rows: Floats, stride: float) -> Floats:
+        """Return the rows unchanged: rows of a block have no parameters."""
+        return new_rows
 
     def movement(self, old: State, new: State) -> float:
-        """How far a step leads: the largest change of any θ or α."""
-        nothing = np.empty(0)
-        return self._farthest(old.shared, new.shared, 1.0, Params(nothing, nothing, np.empty((0, 0))))
+        """Return the size of a step: the largest change of any θ or α."""
+        empty = np.empty(0)
+        return self._extrapolate_parameters(old.shared, new.shared, 1.0, Params(empty, empty, np.empty((0, 0))))
 
-    def turns_back(self, state: State, step: State, before: State) -> bool:
-        """True when the step of a state leads against the way from the step before."""
-        here, new, last = state.shared, step.shared, before.shared
+    def turns_back(self, state: State, step: State, last_step: State) -> bool:
+        """Return whether the step of a state points against the direction from the last step."""
+        current, new, previous = state.shared, step.shared, last_step.shared
         scalar = self.engine.kernels.weighted_sum
 
-        def piece(part: slice) -> float:
-            return float(scalar(new.seen[part] - here.seen[part], new.seen[part] - last.seen[part]))
+        def compute_slice(part: slice) -> float:
+            return float(scalar(new.stored[part] - current.stored[part], new.stored[part] - previous.stored[part]))
 
-        along = sum(self.engine.threads.map(piece, _places(new.seen)))
-        return along + float(scalar((new.bias - here.bias).ravel(), (new.bias - last.bias).ravel())) < 0
+        product = sum(self.engine.threads.map(compute_slice, _slice_places(new.stored)))
+        return product + float(scalar((new.bias - current.bias).ravel(), (new.bias - previous.bias).ravel())) < 0
 
-    def _farthest(self, old: Params, new: Params, stride: float, ahead: Params) -> float:
-        verbs = self._verbs
+    def _extrapolate_parameters(self, old: Params, new: Params, stride: float, out: Params) -> float:
+        label_kernels = self._kernels
 
-        def piece(here: slice) -> float:
-            return float(verbs.farthest(old.seen[here], new.seen[here], stride, ahead.seen[here]))
+        def extrapolate_slice(span: slice) -> float:
+            return float(label_kernels.extrapolate_change(old.stored[span], new.stored[span], stride, out.stored[span]))
 
-        moved = self.engine.threads.map(piece, _places(new.seen))
-        moved.append(verbs.farthest(old.unseen, new.unseen, stride, ahead.unseen))
-        moved.append(verbs.farthest(old.bias.ravel(), new.bias.ravel(), stride, ahead.bias.ravel()))
-        return max(moved)
+        changes = self.engine.threads.map(extrapolate_slice, _slice_places(new.stored))
+        changes.append(label_kernels.extrapolate_change(old.default, new.default, stride, out.default))
+        changes.append(label_kernels.extrapolate_change(old.bias.ravel(), new.bias.ravel(), stride, out.bias.ravel()))
+        return max(changes)
 
     @property
-    def _verbs(self) -> kernels.LabelKernels:
+    def _kernels(self) -> kernels.LabelKernels:
         return kernels.load(self.engine.kernels.name)
 
 
-def _places(flat: Floats) -> list[slice]:
-    """Pieces of a flat array that are worth a thread."""
-    return [slice(start, start + PIECE) for start in range(0, len(flat), PIECE)]
+def _slice_places(flat: Floats) -> list[slice]:
+    """Return slices of a flat array that are worth a thread."""
+    return [slice(start, start + SLICE_NUMBERS) for start in range(0, len(flat), SLICE_NUMBERS)]
 
 
-def _pieces(ends: Integers) -> list[slice]:
-    """Rows of sets or labels, about equally many numbers in each piece."""
-    return [slice(a, b) for a, b in pairwise(even_cuts(ends, int(ends[-1]) // PIECE).tolist())]
+def _slice_rows(ends: Integers) -> list[slice]:
+    """Return slices of sets or labels with about equally many numbers."""
+    return [slice(a, b) for a, b in pairwise(cut_evenly(ends, int(ends[-1]) // SLICE_NUMBERS).tolist())]
 
 
-def _label_work(sets: Sets) -> Any:
-    """Up to each label: how many numbers its members look up."""
+def _compute_label_work(sets: LabelSetCounts) -> Any:
+    """Return the cumulative number of lookups of the members up to each label."""
     lengths = np.diff(sets.ends)[sets.owners[sets.by_label]]
     return np.append(0, np.cumsum(lengths))[sets.label_ends]
 
 
-def initial(model: Pmm, data: Grouped) -> State:
-    """A start without chance: the words of a document shared evenly among its labels, all biases ½."""
+def create_start(model: Pmm, data: CountsByLabelSet) -> State:
+    """Create a deterministic start: words of a document divided equally among its labels, all biases ½."""
     n_labels = data.pattern.n_labels
     bias = np.full((n_labels, n_labels), 0.5) if model.order == 2 else np.empty((0, 0))
-    seen = data.alone + data.shared + model.word_smoothing
-    return state(model.normalised(seen, np.full(n_labels, model.word_smoothing), bias), data)
+    stored = data.single_label_counts + data.shared + model.word_smoothing
+    return make_state(model.normalise(stored, np.full(n_labels, model.word_smoothing), bias), data)
 
 
-def state(shared: Params, data: Grouped) -> State:
-    """Parameters as the loop wants them."""
+def make_state(shared: Params, data: CountsByLabelSet) -> State:
+    """Return the state of the EM loop with these parameters."""
     return State(shared, (np.empty(0),) * len(data.blocks))

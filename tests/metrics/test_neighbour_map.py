@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from topiarist.errors import UsageError
-from topiarist.hierarchy.tree import Tree
-from topiarist.measures import neighbour_map
-from topiarist.measures.neighbour_map import embedded, names_among
+from topiarist.metrics import neighbour_map
+from topiarist.metrics.neighbour_map import embed, place_names
+from topiarist.trees.tree import Tree
 
 
 @pytest.fixture(scope="module")
@@ -15,10 +15,10 @@ def clusters():
     rng = np.random.default_rng(0)
     which = np.repeat(np.arange(3), 40)
     features = rng.normal(0, 0.2, (120, 10)) + 3 * np.eye(3, 10)[which]
-    return features, embedded(features), which
+    return features, embed(features), which
 
 
-def test_documents_of_a_cluster_lie_together_in_a_circle_of_radius_one(clusters):
+def test_embed_keeps_clusters_together(clusters):
     _, places, which = clusters
     assert np.hypot(*places.T).max() == pytest.approx(1)
     middles = np.stack([places[which == one].mean(axis=0) for one in range(3)])
@@ -26,30 +26,30 @@ def test_documents_of_a_cluster_lie_together_in_a_circle_of_radius_one(clusters)
     np.testing.assert_array_equal(nearest, which)
 
 
-def test_the_same_documents_have_the_same_map(clusters):
+def test_embed_deterministic(clusters):
     features, places, _ = clusters
-    np.testing.assert_array_equal(embedded(features), places)
+    np.testing.assert_array_equal(embed(features), places)
 
 
-def test_names_lie_in_the_middle_of_their_documents(clusters):
+def test_place_names_at_median_of_documents(clusters):
     _, places, which = clusters
     tree = Tree((-1, 0, 0, 2, 2, 2))  # a heading without documents, one with three topics
-    ground = names_among(tree, which + 3, places)
+    ground = place_names(tree, which + 3, places)
     for topic in range(3):
         np.testing.assert_allclose(ground.centres[topic + 3], np.median(places[which == topic], axis=0))
     assert ground.radii[3:].max() < ground.radii[2] < 1
     assert ground.radii[1] == 0
-    assert ground.between.all()
+    assert ground.is_skipped.all()
 
 
-def test_without_the_extra_it_is_said_what_to_install(monkeypatch):
+def test_embed_reports_missing_package(monkeypatch):
     monkeypatch.setattr(neighbour_map, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="openTSNE") as caught:
-        embedded(np.zeros((20, 3)))
+        embed(np.zeros((20, 3)))
     assert "topiarist[map]" in caught.value.hint
 
 
-@pytest.mark.parametrize("documents", [neighbour_map.FEWEST - 1, neighbour_map.MOST + 1])
-def test_too_few_and_too_many_documents_are_refused(documents):
+@pytest.mark.parametrize("documents", [neighbour_map.MIN_DOCUMENTS - 1, neighbour_map.MAX_DOCUMENTS + 1])
+def test_embed_limits_number_of_documents(documents):
     with pytest.raises(UsageError, match=f"got {documents:,}"):
-        embedded(np.zeros((documents, 3)))
+        embed(np.zeros((documents, 3)))

@@ -5,13 +5,13 @@ import pytest
 
 from topiarist import metrics
 from topiarist.errors import InputError
-from topiarist.hierarchy import Tree
+from topiarist.trees import Tree
 
 TREE = Tree((-1, 0, 1, 1))
 X = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 0]])
 
 
-def test_coherence_of_parent_and_child_by_hand():
+def test_parent_child_coherence_matches_hand_computed_value():
     words = [[], [0], [1], [2]]
     # 0 and 1 are in the same half of the documents, 0 and 2 never meet
     assert metrics.parent_child_coherence(TREE, words, X) == pytest.approx((1.0 + -1.0) / 2)
@@ -20,7 +20,7 @@ def test_coherence_of_parent_and_child_by_hand():
     )
 
 
-def test_diversity_is_the_share_of_different_words():
+def test_diversity_counts_different_words():
     words = [[9], [0, 1], [1, 2], [3, 4]]
     assert metrics.parent_child_diversity(TREE, words) == pytest.approx((1 + 3 / 4 + 1) / 3)
     assert metrics.sibling_diversity(TREE, words) == 1.0
@@ -28,7 +28,7 @@ def test_diversity_is_the_share_of_different_words():
     assert metrics.sibling_diversity(TREE, [[], [], [1, 2], [2, 1]], top_n=1) == 1.0
 
 
-def test_a_tree_without_words_has_no_figure():
+def test_word_metrics_require_words():
     for figure in (metrics.parent_child_diversity, metrics.sibling_diversity):
         with pytest.raises(InputError, match="got none"):
             figure(TREE, [[]] * 4)
@@ -36,7 +36,7 @@ def test_a_tree_without_words_has_no_figure():
         metrics.sibling_diversity(TREE, [[1]])
 
 
-def test_a_name_is_examined_among_the_nodes_of_its_level():
+def test_name_exam_compares_nodes_of_level():
     shares = np.array([[0.3, 0.3, 0.4], [0.5, 0.4, 0.1], [0.9, 0.05, 0.05], [0.1, 0.8, 0.1]])
     names, words = ["", "apple", "Apple", "pear · plum"], ["apple", "pear", "plum"]
     assert metrics.name_exam(TREE, names, shares, words) == 1.0

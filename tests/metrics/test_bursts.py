@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from topiarist.errors import InputError
-from topiarist.measures.bursts import find_bursts
+from topiarist.metrics.bursts import find_bursts
 
 TOPICS, PERIODS = 20, 24
 
@@ -29,29 +29,29 @@ def meets(burst, one):
 
 
 @pytest.mark.parametrize(("waver", "documents"), [(0.0, 12_000), (0.1, 12_000), (0.2, 50_000)])
-def test_planted_bursts_are_found_and_no_others(waver, documents):
-    rng, right, told, found_again, every = np.random.default_rng(0), 0, 0, 0, 0
+def test_find_bursts_finds_planted_bursts_only(waver, documents):
+    rng, right, messages, found_again, every = np.random.default_rng(0), 0, 0, 0, 0
     for _ in range(60):
         counts, totals, where = planted(rng, documents, waver)
-        found = find_bursts(counts, totals)
-        right += sum(any(meets(burst, one) for one in where) for burst in found)
-        found_again += sum(any(meets(burst, one) for burst in found) for one in where)
-        told, every = told + len(found), every + len(where)
-    assert right / told >= 0.9
+        result = find_bursts(counts, totals)
+        right += sum(any(meets(burst, one) for one in where) for burst in result)
+        found_again += sum(any(meets(burst, one) for burst in result) for one in where)
+        messages, every = messages + len(result), every + len(where)
+    assert right / messages >= 0.9
     assert found_again / every >= 0.9
 
 
-def test_chance_makes_hardly_any():
+def test_find_bursts_rarely_reports_chance():
     rng = np.random.default_rng(0)
     rates = rng.dirichlet(np.full(TOPICS, 3.0))
-    found = [
+    result = [
         find_bursts(np.stack([rng.multinomial(200, rates) for _ in range(PERIODS)]), np.full((PERIODS, 1), 200))
         for _ in range(50)
     ]
-    assert sum(map(bool, found)) <= 6
+    assert sum(map(bool, result)) <= 6
 
 
-def test_wavering_is_charged_by_how_far_all_things_waver():
+def test_find_bursts_accounts_for_common_variation():
     rng = np.random.default_rng(0)
     steady = np.full((PERIODS, TOPICS), 50.0)
     steady[10, 0] = 110
@@ -62,21 +62,21 @@ def test_wavering_is_charged_by_how_far_all_things_waver():
     assert find_bursts(restless, totals) == ()
 
 
-def test_a_burst_has_its_ends_and_its_size():
+def test_burst_has_ends_and_size():
     counts = np.full((12, 2), 50.0)
     counts[3:6, 0] = 150
-    (found,) = find_bursts(counts, np.full((12, 1), 1_000.0))
-    assert (found.thing, found.first, found.last) == (0, 3, 5)
-    assert found.times == pytest.approx(3, rel=0.02)
-    assert found.usual == pytest.approx(0.05, rel=0.02)
+    (result,) = find_bursts(counts, np.full((12, 1), 1_000.0))
+    assert (result.thing, result.first, result.last) == (0, 3, 5)
+    assert result.times == pytest.approx(3, rel=0.02)
+    assert result.usual == pytest.approx(0.05, rel=0.02)
 
 
-def test_what_always_is_so_is_no_burst():
+def test_find_bursts_ignores_permanent_state():
     assert find_bursts(np.full((12, 1), 500.0), np.full((12, 1), 1_000.0)) == ()
     assert find_bursts(np.array([[5.0]]), np.array([[10.0]])) == ()
 
 
-def test_empty_periods_are_no_reason():
+def test_find_bursts_accepts_empty_periods():
     counts = np.full((12, 1), 50.0)
     counts[4:6] = 0
     totals = np.full((12, 1), 1_000.0)
@@ -84,6 +84,6 @@ def test_empty_periods_are_no_reason():
     assert find_bursts(counts, totals) == ()
 
 
-def test_more_than_there_are_is_refused():
+def test_find_bursts_rejects_counts_above_totals():
     with pytest.raises(InputError, match="no more than their totals"):
         find_bursts(np.array([[3.0], [1.0]]), np.array([[2.0], [2.0]]))

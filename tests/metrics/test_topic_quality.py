@@ -19,7 +19,7 @@ from tests.work import promptly
 from topiarist import PLSA, metrics
 from topiarist.counts import completion_split
 from topiarist.errors import InputError, UsageError
-from topiarist.hierarchy import Tree
+from topiarist.trees import Tree
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "metrics.json").read_text())
 
@@ -34,12 +34,12 @@ class Fixed:
         return np.tile(self.mixing, (X.shape[0], 1))
 
 
-def test_perplexity_of_a_uniform_model_is_the_number_of_words():
+def test_perplexity_of_uniform_model():
     counts = np.random.default_rng(0).poisson(3.0, (20, 7))
     assert metrics.perplexity(Fixed(np.ones((2, 7)), [0.3, 0.7]), counts) == pytest.approx(7.0, rel=1e-12)
 
 
-def test_perplexity_is_the_formula():
+def test_perplexity_matches_formula():
     rng = np.random.default_rng(1)
     counts = rng.poisson(2.0, (15, 6))
     model = Fixed(rng.random((3, 6)), [0.2, 0.5, 0.3])
@@ -50,7 +50,7 @@ def test_perplexity_is_the_formula():
     assert metrics.perplexity(model, counts, random_state=4) == pytest.approx(expected, rel=1e-12)
 
 
-def test_perplexity_scores_what_was_not_folded_in():
+def test_perplexity_scores_second_half():
     """A model that merely remembers what it saw cannot cheat: the other half is scored."""
 
     class Remembers(Fixed):
@@ -64,7 +64,7 @@ def test_perplexity_scores_what_was_not_folded_in():
     assert (model.seen.sum(axis=1) == 20).all()
 
 
-def test_perplexity_takes_other_libraries_models():
+def test_perplexity_accepts_scikit_learn_models():
     data = textbook.planted(np.random.default_rng(2), 200, 40, 4)[0]
     theirs = LatentDirichletAllocation(4, random_state=0, max_iter=20).fit(data)
     ours = PLSA(4, random_state=0).fit(data)
@@ -72,7 +72,7 @@ def test_perplexity_takes_other_libraries_models():
     assert metrics.perplexity(ours, data) < metrics.perplexity(theirs, data) * 1.05
 
 
-def test_impossible_words_are_left_out_and_improbable_ones_are_not():
+def test_perplexity_excludes_impossible_words_only():
     counts = np.array([[4, 4, 4], [4, 4, 4]])
     never = Fixed([[0.5, 0.5, 0.0]], [1.0])
     assert metrics.perplexity(never, counts) == pytest.approx(2.0)
@@ -81,18 +81,18 @@ def test_impossible_words_are_left_out_and_improbable_ones_are_not():
         assert metrics.perplexity(not_here, counts) == np.inf
 
 
-def test_perplexity_refuses_what_it_cannot_score():
+def test_perplexity_rejects_unusable_documents():
     model = Fixed(np.ones((1, 3)), [1.0])
-    with pytest.raises(InputError, match="knows 3 words, X has 4 columns"):
+    with pytest.raises(InputError, match="expected X with 3 columns"):
         metrics.perplexity(model, np.ones((2, 4)))
     with pytest.raises(InputError, match="at least two tokens"):
         metrics.perplexity(model, np.eye(3))
 
 
-def test_coherence_by_hand():
+def test_coherence_matches_hand_computed_value():
     counts = np.array([[1, 1, 0], [2, 1, 0], [0, 0, 1], [1, 0, 0]])
-    together, first, second = 2 / 4, 3 / 4, 2 / 4
-    expected = np.log(together / (first * second)) / -np.log(together)
+    joint, first, second = 2 / 4, 3 / 4, 2 / 4
+    expected = np.log(joint / (first * second)) / -np.log(joint)
     assert metrics.npmi_coherence([[0, 1]], counts)[0] == pytest.approx(expected)
     assert metrics.npmi_coherence([[0, 2]], counts)[0] == -1.0
     three = metrics.npmi_coherence([[0, 1, 2]], counts)[0]
@@ -106,7 +106,7 @@ def test_coherence_ranks_planted_topics_above_random_words():
     assert metrics.npmi_coherence(words, data).min() > metrics.npmi_coherence(mixed, data).max()
 
 
-def test_topics_may_be_given_as_rows_or_as_columns():
+def test_coherence_accepts_rows_or_columns():
     rng = np.random.default_rng(4)
     counts, topics = rng.poisson(1.0, (30, 12)), rng.random((3, 12))
     tops = [np.argsort(-row)[:5].tolist() for row in topics]
@@ -115,7 +115,7 @@ def test_topics_may_be_given_as_rows_or_as_columns():
     np.testing.assert_allclose(metrics.npmi_coherence(list(topics), counts, top_n=5), by_row)
 
 
-def test_a_word_in_every_document_is_no_error():
+def test_coherence_accepts_word_in_every_document():
     counts = np.array([[1, 1], [1, 1]])
     assert metrics.npmi_coherence([[0, 1]], counts)[0] == 1.0
 
@@ -126,7 +126,7 @@ def test_diversity():
     assert metrics.topic_diversity(np.array([[9, 8, 0, 0], [0, 0, 8, 9]]), top_n=2) == 1.0
 
 
-def test_wrong_topics_are_refused():
+def test_topic_metrics_reject_wrong_topics():
     with pytest.raises(InputError, match="topics × words array, got shape"):
         metrics.topic_diversity(np.ones(3))
     with pytest.raises(UsageError, match="top_n must be at least 2"):
@@ -135,7 +135,7 @@ def test_wrong_topics_are_refused():
         metrics.npmi_coherence([[0]], np.eye(3))
 
 
-def test_agreement_with_labels_in_the_golden_case():
+def test_label_agreement_matches_golden_case():
     posterior, labels = np.array(GOLDEN["posterior"]), GOLDEN["labels"]
     hard = posterior.argmax(axis=1)
     assert metrics.gini(posterior, labels) == pytest.approx(GOLDEN["gini"], rel=1e-12)
@@ -147,19 +147,19 @@ def test_agreement_with_labels_in_the_golden_case():
     assert normalized_mutual_info_score(labels, hard) == pytest.approx(GOLDEN["nmi"], rel=1e-12)
 
 
-def test_gini_is_the_sum_over_pairs_of_different_clusters_and_labels():
+def test_gini_matches_sum_over_pairs():
     rng = np.random.default_rng(5)
     posterior, labels = rng.dirichlet(np.ones(4), 30).astype(np.float32), rng.integers(3, size=30)
     cluster_given_label = np.array([posterior[labels == label].mean(axis=0) for label in range(3)])
     label_given_cluster = np.array([np.bincount(labels, column) / column.sum() for column in posterior.T])
-    for found, shares in zip(metrics.gini(posterior, labels), (cluster_given_label, label_given_cluster), strict=True):
+    for result, shares in zip(metrics.gini(posterior, labels), (cluster_given_label, label_given_cluster), strict=True):
         pairs = [
             (share[a] * share[b]) for share in shares for a in range(len(share)) for b in range(len(share)) if a != b
         ]
-        assert found == pytest.approx(sum(pairs) / len(shares), rel=1e-6)
+        assert result == pytest.approx(sum(pairs) / len(shares), rel=1e-6)
 
 
-def test_agreement_at_its_ends():
+def test_label_agreement_extremes():
     labels = ["x", "x", "y", "y"]
     assert metrics.gini([7, 7, 3, 3], labels) == (0.0, 0.0)
     assert metrics.gini(np.full((4, 2), 0.5), labels) == (0.5, 0.5)
@@ -169,7 +169,7 @@ def test_agreement_at_its_ends():
     assert metrics.purity([0, 0, 0, 1], ["x", "x", "y", "y"]) == 0.75
 
 
-def test_wrong_labels_are_refused():
+def test_label_agreement_rejects_wrong_labels():
     with pytest.raises(InputError, match=r"P\(α\|d\), 3 documents × clusters, .* got float64 of shape \(2, 2\)"):
         metrics.gini(np.eye(2), [0, 1, 1])
     with pytest.raises(InputError, match="sum to one, got 2 in row 1"):
@@ -207,7 +207,7 @@ def purity_of_all_pairs(tree, nodes, labels):
 
 @given(trees(), st.data())
 @settings(max_examples=150, deadline=None)
-def test_dendrogram_purity_is_the_mean_over_all_pairs(tree, data):
+def test_dendrogram_purity_matches_mean_over_pairs(tree, data):
     leaves = data.draw(st.sampled_from([tree.leaves, range(len(tree))]))  # documents may also sit further up
     nodes = data.draw(st.lists(st.sampled_from(leaves), min_size=1, max_size=12))
     labels = data.draw(st.lists(st.sampled_from("xyz"), min_size=len(nodes), max_size=len(nodes)))
@@ -219,7 +219,7 @@ def test_dendrogram_purity_is_the_mean_over_all_pairs(tree, data):
         assert metrics.dendrogram_purity(tree, nodes, labels) == pytest.approx(expected, rel=1e-12)
 
 
-def test_dendrogram_purity_by_hand():
+def test_dendrogram_purity_matches_hand_computed_value():
     tree = Tree.balanced(2, 2)  # leaves 3 4 under 1, leaves 5 6 under 2
     assert metrics.dendrogram_purity(tree, [3, 4, 5, 6], ["x", "x", "y", "y"]) == 1.0
     assert metrics.dendrogram_purity(tree, [3, 4, 5, 6], ["x", "y", "x", "y"]) == 0.5
@@ -241,7 +241,7 @@ def test_dendrogram_purity_of_a_linkage():
 
 @pytest.mark.parametrize("shape", ["random", "chain"])
 @pytest.mark.parametrize("n_labels", [20, 7000])
-def test_dendrogram_purity_of_many_documents_is_quick(shape, n_labels):
+def test_dendrogram_purity_scales(shape, n_labels):
     rng, n_docs = np.random.default_rng(7), 20_000
     waiting, merges = list(range(n_docs)), []
     for made in range(n_docs, 2 * n_docs - 1):
@@ -252,13 +252,13 @@ def test_dendrogram_purity_of_many_documents_is_quick(shape, n_labels):
         waiting[place], waiting[-1] = waiting[-1], made
     tree, labels = Tree.from_linkage(merges), rng.integers(n_labels, size=n_docs)
     with promptly():  # sums over all pairs of documents would take hours
-        found = metrics.dendrogram_purity(tree, np.arange(n_docs), labels)
-    assert 0.9 / n_labels < found < 0.2
+        result = metrics.dendrogram_purity(tree, np.arange(n_docs), labels)
+    assert 0.9 / n_labels < result < 0.2
 
 
-def test_dendrogram_purity_refuses_what_is_no_node():
+def test_dendrogram_purity_rejects_invalid_nodes():
     tree = Tree.star(2)
-    with pytest.raises(InputError, match=r"a topiarist\.hierarchy\.Tree, got list"):
+    with pytest.raises(InputError, match=r"a topiarist\.trees\.Tree, got list"):
         metrics.dendrogram_purity([-1, 0, 0], [1, 2], [0, 0])
     with pytest.raises(InputError, match=r"each of the 2 labels, got int64 of shape \(3,\)"):
         metrics.dendrogram_purity(tree, np.array([1, 2, 1], np.int64), [0, 0])
@@ -270,7 +270,7 @@ def test_dendrogram_purity_refuses_what_is_no_node():
         metrics.dendrogram_purity(tree, [1, 2], ["x", "y"])
 
 
-def test_interpolated_precision_by_hand():
+def test_interpolated_precision_matches_hand_computed_value():
     relevance, scores = [1, 0, 1, 0, 0], [5.0, 4, 3, 2, 1]  # precision 1 at recall 1/2, 2/3 at recall 1
     assert metrics.interpolated_precision(relevance, scores, levels=[0.5]) == 1.0
     assert metrics.interpolated_precision(relevance, scores, levels=[1.0]) == pytest.approx(2 / 3)
@@ -282,7 +282,7 @@ def test_interpolated_precision_by_hand():
     assert metrics.interpolated_precision([0, 1], [1.0, 1.0], levels=[1.0]) == 0.5  # of equal scores the first
 
 
-def test_interpolated_precision_is_that_of_trec_eval():
+def test_interpolated_precision_matches_trec_eval():
     import ir_measures
     from ir_measures import IPrec
 
@@ -293,8 +293,8 @@ def test_interpolated_precision_is_that_of_trec_eval():
     names = [IPrec @ (level / 10) for level in range(1, 10)]
     judged = [ir_measures.Qrel(str(q), str(d), 1) for q, d in zip(*np.nonzero(relevance), strict=True)]
     ranked = [ir_measures.ScoredDoc(str(q), str(d), scores[q, d]) for q in range(6) for d in range(60)]
-    wanted = np.mean(list(ir_measures.calc_aggregate(names, judged, ranked).values()))
-    assert metrics.interpolated_precision(relevance, scores) == pytest.approx(wanted)
+    expected = np.mean(list(ir_measures.calc_aggregate(names, judged, ranked).values()))
+    assert metrics.interpolated_precision(relevance, scores) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_interpolated_precision_is_that_of_trec_eval():
         (([1, 0], [1.0, 2.0], []), "levels must be recalls above 0"),
     ],
 )
-def test_interpolated_precision_refuses_what_cannot_be_ranked(arguments, message):
+def test_interpolated_precision_rejects_invalid_scores(arguments, message):
     relevance, scores, *levels = arguments
     with pytest.raises(ValueError, match=message):
         metrics.interpolated_precision(relevance, scores, levels=levels[0] if levels else None)

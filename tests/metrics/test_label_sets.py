@@ -11,35 +11,35 @@ from topiarist.errors import InputError
 from topiarist.metrics import example_f1
 
 
-def test_by_hand():
+def test_example_f1_matches_hand_computed_value():
     true = [[1, 1, 0], [0, 0, 1], [1, 0, 0], [0, 0, 0]]
-    found = [[1, 0, 0], [0, 0, 1], [0, 1, 1], [0, 0, 0]]
-    assert example_f1(true, found) == pytest.approx((2 / 3 + 1 + 0 + 1) / 4)
+    result = [[1, 0, 0], [0, 0, 1], [0, 1, 1], [0, 0, 0]]
+    assert example_f1(true, result) == pytest.approx((2 / 3 + 1 + 0 + 1) / 4)
 
 
 @given(st.integers(0, 10**6))
 @settings(max_examples=25, deadline=None)
-def test_is_scikit_learns_for_every_kind_of_matrix(seed):
+def test_example_f1_matches_scikit_learn(seed):
     rng = np.random.default_rng(seed)
-    true, found = (rng.random((2, 7, 4)) < 0.4).astype(int)
-    expected = f1_score(true, found, average="samples", zero_division=1)
-    assert example_f1(true, found) == pytest.approx(expected)
-    assert example_f1(csr_array(true), csc_matrix(found)) == pytest.approx(expected)
-    assert example_f1(true.astype(bool), found.astype(float)) == pytest.approx(expected)
+    true, result = (rng.random((2, 7, 4)) < 0.4).astype(int)
+    expected = f1_score(true, result, average="samples", zero_division=1)
+    assert example_f1(true, result) == pytest.approx(expected)
+    assert example_f1(csr_array(true), csc_matrix(result)) == pytest.approx(expected)
+    assert example_f1(true.astype(bool), result.astype(float)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
-    ("true", "found", "message"),
+    ("true", "result", "message"),
     [
         ([[1, 0]], [[1, 0, 0]], "must have the same shape"),
-        ([[1, 2]], [[1, 0]], "nothing but 0 and 1"),
-        ([[1, np.nan]], [[1, 0]], "nothing but 0 and 1"),
+        ([[1, 2]], [[1, 0]], "only 0 and 1"),
+        ([[1, np.nan]], [[1, 0]], "only 0 and 1"),
         ([["a"]], [["b"]], "must be an indicator matrix"),
         ([1, 0], [1, 0], "must be an indicator matrix"),
         ([[1], [1, 0]], [[1], [0]], "must be an indicator matrix"),
     ],
 )
-def test_what_is_not_an_indicator_is_refused(true, found, message):
+def test_example_f1_rejects_other_matrices(true, result, message):
     with pytest.raises(InputError, match=message) as caught:
-        example_f1(true, found)
+        example_f1(true, result)
     assert "MultiLabelBinarizer" in caught.value.hint

@@ -17,11 +17,11 @@ from topiarist import CAM, Corpus, Tree
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import stored_counts
 from topiarist.estimators.tree import fitted_tree
-from topiarist.estimators.tree.fitted_tree import folded_in
-from topiarist.hierarchy import node_words
-from topiarist.hierarchy.growth.annealed import Annealed
+from topiarist.estimators.tree.fitted_tree import fold_in
 from topiarist.models.engine.host import Engine
 from topiarist.text.demo import demo_documents
+from topiarist.trees import select_node_words
+from topiarist.trees.growth.annealed import AnnealedProposer
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "cam_em.json").read_text())
 
@@ -64,10 +64,10 @@ def grown():
 def test_a_few_words_are_read_by_themselves_to_the_same_bits(grown, monkeypatch):
     model, counts, _ = grown
     few = csr_matrix(([2.0, 1.0, 1.0], ([0, 0, 1], [130, 7, 25])), shape=(2, counts.shape[1]))
-    asked, climbed = [], Engine.climb
-    monkeypatch.setattr(Engine, "climb", lambda *given: asked.append(given[1].shape[1]) or climbed(*given))
+    asked, climbed = [], Engine.sum_along_paths
+    monkeypatch.setattr(Engine, "sum_along_paths", lambda *given: asked.append(given[1].shape[1]) or climbed(*given))
     rows = model.transform(few)
-    monkeypatch.setattr(stored_counts, "FEW", len(model.components_[0]) + 1)  # never few
+    monkeypatch.setattr(stored_counts, "MAX_WORD_RATIO", len(model.components_[0]) + 1)  # never few
     np.testing.assert_array_equal(rows, model.transform(few))
     assert asked == [3, counts.shape[1]]
     monkeypatch.undo()
@@ -170,7 +170,7 @@ def test_general_words_stay_high_and_special_words_low():
     model = CAM(random_state=0).fit(corpus.counts)
     frequency = np.asarray((corpus.counts > 0).mean(axis=0)).ravel()
     depths = np.array(model.tree_.depths)
-    words = node_words(model.tree_, model.word_given_node_, 20, words=corpus.vocabulary.words)
+    words = select_node_words(model.tree_, model.word_given_node_, 20, words=corpus.vocabulary.words)
     by_depth = [
         np.mean([frequency[words[node]].mean() for node in np.flatnonzero(depths == depth)])
         for depth in range(model.tree_.depth + 1)
@@ -247,14 +247,14 @@ def test_annealed_growth_goes_through_the_temperatures(monkeypatch):
     made = []
 
     def spied(*arguments, **options):
-        made.append(Annealed(*arguments, **options))
+        made.append(AnnealedProposer(*arguments, **options))
         return made[-1]
 
-    monkeypatch.setattr(module, "Annealed", spied)
+    monkeypatch.setattr(module, "AnnealedProposer", spied)
     counts, leaf = planted()
     model = CAM(4, growth="annealed", random_state=0).fit(counts)
     (proposer,) = made
-    assert proposer._place == len(proposer.schedule)
+    assert proposer._position == len(proposer.schedule)
     assert (np.diff(proposer.schedule) > 0).all()
     assert len(set(model.curve_.n_leaves.tolist())) < len(model.curve_.n_leaves)
     assert adjusted_rand_score(leaf, model.labels_) > 0.95
@@ -324,7 +324,7 @@ def test_a_pile_of_nothing_to_tell_apart():
     one_word = CAM(random_state=0).fit(np.arange(1, 31, dtype=float)[:, None])
     assert np.isfinite(one_word.history_).all()
     assert one_word.word_given_node_.tolist() == [[1.0]]
-    with pytest.warns(UserWarning, match="n_clusters=3, but only 1 leaves keep documents of their own"):
+    with pytest.warns(UserWarning, match="The tree has 1 leaves instead of n_clusters=3"):
         assert len(CAM(3, random_state=0).fit(np.full((30, 1), 50.0)).tree_.leaves) == 1
     one_document = CAM(random_state=0).fit(np.array([[2.0, 1.0]]))
     assert one_document.cluster_given_doc_.tolist() == [[1.0]]
@@ -359,10 +359,10 @@ def test_wrong_options_say_what_was_expected(options, error, message):
 
 
 def test_ctrl_c_keeps_the_best_tree(monkeypatch):
-    from topiarist.hierarchy.growth.species import CamSpecies
+    from topiarist.trees.growth.growing_models import CamGrowingModel
 
     counts, _ = planted()
-    fitted, calls = CamSpecies.fitted, []
+    fitted, calls = CamGrowingModel.fit, []
 
     def impatient(self, *arguments, **options):
         calls.append(1)
@@ -370,7 +370,7 @@ def test_ctrl_c_keeps_the_best_tree(monkeypatch):
             raise KeyboardInterrupt
         return fitted(self, *arguments, **options)
 
-    monkeypatch.setattr(CamSpecies, "fitted", impatient)
+    monkeypatch.setattr(CamGrowingModel, "fit", impatient)
     model = CAM(random_state=0).fit(counts)
     assert model.stopped_ == model.grown_ == "interrupted"
     assert len(model.tree_.leaves) == 3
@@ -388,13 +388,13 @@ def test_documents_of_the_fit_are_not_folded_in_again(monkeypatch):
     counts = csr_array(np.random.default_rng(0).poisson(0.6, (60, 25)))
     told, sample = np.flatnonzero(np.arange(60) % 7), np.array([3, 7, 8, 35, 59])
     model = CAM(3, random_state=0).fit(counts[told])
-    whole = folded_in(model, counts, sample)
+    whole = fold_in(model, counts, sample)
     asked = []
     monkeypatch.setattr(
-        fitted_tree, "posterior", lambda model, some, _: (asked.append(some.shape[0]), model.transform(some))[1]
+        fitted_tree, "compute_posterior", lambda model, some, _: (asked.append(some.shape[0]), model.transform(some))[1]
     )
-    monkeypatch.setattr(fitted_tree, "BLOCK", 13)
-    some = folded_in(model, counts, sample, training=told)
+    monkeypatch.setattr(fitted_tree, "BLOCK_DOCUMENTS", 13)
+    some = fold_in(model, counts, sample, training=told)
     assert sum(asked) == 60 - len(told), "the others alone"
     np.testing.assert_allclose(some.shares.toarray(), whole.shares.toarray(), atol=1e-6)
     np.testing.assert_allclose(some.sampled, whole.sampled, atol=1e-6)

@@ -10,10 +10,10 @@ from tests.oracles import textbook
 from tests.work import peak
 from topiarist import CAM, Tree
 from topiarist.errors import InputError, ResourceError, UsageError
-from topiarist.estimators.tree import growth_sample, stored_ground
-from topiarist.hierarchy.growth import stored_documents
-from topiarist.hierarchy.growth.stored_documents import drawn_documents
-from topiarist.scale import BlockStore, InProcess
+from topiarist.estimators.tree import growth_data, growth_sample
+from topiarist.execution import BlockStore, InProcess
+from topiarist.trees.growth import stored_documents
+from topiarist.trees.growth.stored_documents import draw_documents
 
 COUNTS = sp.csr_matrix(textbook.planted(np.random.default_rng(0), 240, 60, 4, length=60)[0])
 TREE = Tree.balanced(2, 2)
@@ -59,7 +59,7 @@ def test_a_store_of_one_block_gives_the_bits_of_counts_in_memory(one, options):
 
 def test_documents_are_not_placed_where_nobody_asks_for_it(several):
     model, placed = CAM(4, random_state=0).fit(several), CAM(4, random_state=0).fit(several)
-    model.fit(several, placed=False)
+    model.fit(several, keep_posteriors=False)
     assert not hasattr(model, "labels_")
     assert not hasattr(model, "cluster_given_doc_")
     np.testing.assert_array_equal(model.word_given_node_, placed.word_given_node_)
@@ -81,7 +81,7 @@ def test_several_blocks_find_the_planted_groups(several):
 
 
 def test_a_sample_proposes_and_all_documents_fit(several, monkeypatch):
-    monkeypatch.setattr(stored_ground, "MOST_DRAWN", 120)
+    monkeypatch.setattr(growth_data, "MAX_DRAWN", 120)
     model = CAM(4, random_state=0).fit(several)
     whole = CAM(4, random_state=0).fit(COUNTS)
     assert len(model.labels_) == len(several)
@@ -91,9 +91,9 @@ def test_a_sample_proposes_and_all_documents_fit(several, monkeypatch):
 
 @pytest.mark.parametrize("seeds", [None, [[2, 4]]])
 def test_of_very_many_documents_a_sample_grows_and_all_teach_the_words(several, monkeypatch, seeds):
-    monkeypatch.setattr(growth_sample, "MOST_GROWN", 100)
-    monkeypatch.setattr(stored_ground, "MOST_DRAWN", 60)
-    with patch.object(growth_sample, "MOST_GROWN", 1000):
+    monkeypatch.setattr(growth_sample, "MAX_GROWTH_DOCUMENTS", 100)
+    monkeypatch.setattr(growth_data, "MAX_DRAWN", 60)
+    with patch.object(growth_sample, "MAX_GROWTH_DOCUMENTS", 1000):
         whole = CAM(4, random_state=0, seed_words=seeds).fit(COUNTS)
     for X in (several, COUNTS):
         model = CAM(4, random_state=0, seed_words=seeds).fit(X)
@@ -122,7 +122,7 @@ def agreement(one, other):
     ],
 )
 def test_a_sample_grows_with_every_option(monkeypatch, options):
-    monkeypatch.setattr(growth_sample, "MOST_GROWN", 100)
+    monkeypatch.setattr(growth_sample, "MAX_GROWTH_DOCUMENTS", 100)
     size = options.get("vectors")
     vectors = None if size is None else np.random.default_rng(0).normal(size=(len(COUNTS.indptr) - 1, size))
     own = {name: value for name, value in options.items() if name != "vectors"}
@@ -135,12 +135,12 @@ def test_a_sample_grows_with_every_option(monkeypatch, options):
 
 @pytest.mark.parametrize("most", [100, 17])
 def test_the_drawn_of_a_sample_are_the_same_documents_of_the_whole(several, monkeypatch, tmp_path, most):
-    monkeypatch.setattr(growth_sample, "MOST_GROWN", most)
-    with growth_sample.growing_store(several, 3, tmp_path) as (smaller, chosen):
+    monkeypatch.setattr(growth_sample, "MAX_GROWTH_DOCUMENTS", most)
+    with growth_sample.open_growth_store(several, 3, tmp_path) as (smaller, chosen):
         assert len(smaller) == len(chosen) == most
         sizes = tuple(block.documents for block in smaller.manifest.blocks)
-        drawn = drawn_documents(list(sizes), 5, most=11)
-        there = growth_sample.drawn_of_all(several, chosen, drawn, sizes)
+        drawn = draw_documents(list(sizes), 5, max_documents=11)
+        there = growth_sample.map_to_store(several, chosen, drawn, sizes)
         assert sum(map(len, there)) == 11
         np.testing.assert_array_equal(rows_of(smaller, drawn), rows_of(several, there))
 
@@ -151,20 +151,20 @@ def rows_of(store, places):
 
 
 def test_a_store_of_fewer_documents_grows_whole(several, tmp_path):
-    with growth_sample.growing_store(several, 3, tmp_path) as (same, chosen):
+    with growth_sample.open_growth_store(several, 3, tmp_path) as (same, chosen):
         assert same is several
         assert chosen is None
 
 
 def test_drawn_documents_are_so_many_of_all_blocks_in_their_order():
     sizes = [100, 0, 300, 1]
-    drawn = drawn_documents(sizes, 3, most=200)
+    drawn = draw_documents(sizes, 3, max_documents=200)
     assert sum(map(len, drawn)) == 200
     assert all((np.diff(part) > 0).all() for part in drawn)
     assert all(len(part) == 0 or (part[0] >= 0 and part[-1] < size) for part, size in zip(drawn, sizes, strict=True))
     assert 25 < len(drawn[0]) < 75
-    assert [part.tolist() for part in drawn_documents([2, 3], 0)] == [[0, 1], [0, 1, 2]]
-    assert stored_documents.MOST_DRAWN == stored_ground.MOST_DRAWN
+    assert [part.tolist() for part in draw_documents([2, 3], 0)] == [[0, 1], [0, 1, 2]]
+    assert stored_documents.MAX_DRAWN == growth_data.MAX_DRAWN
 
 
 def test_passes_are_those_of_em_and_one_to_judge_each_tree(several):
@@ -176,13 +176,13 @@ def test_passes_are_those_of_em_and_one_to_judge_each_tree(several):
             return super().total(function, blocks, local)
 
     model = CAM(tree=TREE, random_state=0, max_iter=5, tol=0.0, executor=Counting()).fit(several)
-    judged = Counting.names.index("Judge")
-    assert Counting.names[0] == "PartBlock"
+    judged = Counting.names.index("ScoreBlock")
+    assert Counting.names[0] == "SplitBlock"
     assert set(Counting.names[1:judged]) == {"Sweep"}
     assert Counting.names[judged + 1] == "WeighBlock"
     assert Counting.names[-1] == "ReadBlock"
     assert Counting.names.count("Sweep") == (judged - 1) + model.n_iter_ + 1
-    assert Counting.names.count("Judge") == 1
+    assert Counting.names.count("ScoreBlock") == 1
 
 
 def test_growing_stays_within_its_allowance(tmp_path):
@@ -190,7 +190,7 @@ def test_growing_stays_within_its_allowance(tmp_path):
     counts = sp.random(900, 1000, 0.02, "csr", rng=rng, data_rvs=lambda n: rng.integers(1, 4, n)).astype(np.float32)
     store = BlockStore.write(tmp_path / "s", counts, block_size=300)
     options = {"n_clusters": 3, "random_state": 0, "dtype": "float32", "max_iter": 1, "headings": False}
-    need = stored_ground.growth_bytes(store, 3, np.dtype("float32"))
+    need = growth_data.estimate_growth_bytes(store, 3, np.dtype("float32"))
     CAM(**{**options, "n_clusters": 1}).fit(store)  # what is made once is there
     used = peak(CAM(**options, executor=InProcess(need)).fit, store)
     assert need / 8 < used < need
@@ -199,7 +199,7 @@ def test_growing_stays_within_its_allowance(tmp_path):
 
 
 def test_growth_that_ends_for_want_of_memory_says_so(several):
-    need = stored_ground.growth_bytes(several, 3, np.dtype("float64"))
+    need = growth_data.estimate_growth_bytes(several, 3, np.dtype("float64"))
     with pytest.warns(UserWarning, match="holds no more than 3: more memory may give more leaves"):
         model = CAM(random_state=0, headings=False, max_iter=2, executor=InProcess(need)).fit(several)
     assert len(model.tree_.leaves) <= 3
@@ -208,7 +208,7 @@ def test_growth_that_ends_for_want_of_memory_says_so(several):
 
 
 def test_what_needs_memory_is_refused_before_anything_is_written(several):
-    with pytest.raises(UsageError, match="vectors cannot decide beside counts that are files"):
+    with pytest.raises(UsageError, match="vectors require counts in memory"):
         CAM().fit(several, vectors=np.ones((240, 2)))
     with pytest.raises(UsageError, match="effective_length='heldout' needs counts in memory"):
         CAM(effective_length="heldout").fit(several)

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from topiarist import CAM
-from topiarist.counts.vectors import check_vectors, joined_space, leading_part
+from topiarist.counts.vectors import check_vectors, join_spaces, project_to_leading_axes
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.model_folder import load_model, save_model
 from topiarist.estimators.tree import cam as estimator
@@ -65,8 +65,8 @@ def test_vectors_that_say_nothing_are_left_aside():
 def test_vectors_are_left_aside_where_words_lose_more_than_a_hundredth(monkeypatch, better, weight):
     """Which of two trees is better by less is chance."""
     told = iter((-5.0, -5.0 + np.log1p(better), 0.0))  # of the tree with vectors, of that of words, of the one taken
-    monkeypatch.setattr(estimator.preparation, "best_concentration", lambda *_: 0.0)
-    monkeypatch.setattr(estimator.preparation, "unseen_likelihood", lambda *_: next(told))
+    monkeypatch.setattr(estimator.preparation, "choose_concentration", lambda *_: 0.0)
+    monkeypatch.setattr(estimator.preparation, "compute_heldout_likelihood", lambda *_: next(told))
     assert CAM(4, random_state=0).fit(COUNTS, vectors=VECTORS).concentration_ == weight
 
 
@@ -118,7 +118,7 @@ def test_what_is_no_vector_is_refused(vectors, said):
 
 def test_vectors_of_another_encoder_are_refused():
     model = CAM(4, random_state=0).fit(COUNTS, vectors=VECTORS)
-    with pytest.raises(InputError, match="must have 6, as those"):
+    with pytest.raises(InputError, match="must have the 6 dimensions of training, got 7"):
         model.transform(COUNTS, vectors=np.ones((N, 7)))
     with pytest.raises(UsageError, match="concentration"):
         CAM(2, concentration=-1.0).fit(COUNTS, vectors=VECTORS)
@@ -135,7 +135,7 @@ def test_directions_have_length_one_and_are_never_the_callers_array():
 
 def test_in_the_joined_space_words_say_as_much_as_there_are_of_them():
     words = np.eye(3, 2, dtype=np.float32)
-    space = joined_space(words, np.array([60.0, 20.0, 0.0]), check_vectors(np.eye(3), 3), 20.0, 2)
+    space = join_spaces(words, np.array([60.0, 20.0, 0.0]), check_vectors(np.eye(3), 3), 20.0, 2)
     np.testing.assert_allclose(np.linalg.norm(space[:, :2], axis=1), [np.sqrt(0.75), np.sqrt(0.5), 0.0], rtol=1e-6)
     np.testing.assert_allclose(np.linalg.norm(space[:, 2:], axis=1), 1.0, rtol=1e-6)
 
@@ -143,12 +143,12 @@ def test_in_the_joined_space_words_say_as_much_as_there_are_of_them():
 def test_a_tree_grows_in_leading_dimensions_and_ends_in_all_of_them(monkeypatch):
     wide = VECTORS @ np.linalg.qr(np.random.default_rng(3).standard_normal((120, 120)))[0][:DIMS]
     given = list[int]()
-    prepared = estimator.preparation.prepared
+    prepared = estimator.preparation.prepare_growth
     monkeypatch.setattr(
-        estimator.preparation, "prepared", lambda *all: (given.append(all[-1].shape[1]), prepared(*all))[1]
+        estimator.preparation, "prepare_growth", lambda *all: (given.append(all[-1].shape[1]), prepared(*all))[1]
     )
     model = CAM(4, random_state=0).fit(COUNTS, vectors=wide)
-    assert given == [estimator.LEADING]
+    assert given == [estimator.GROWTH_DIMENSIONS]
     assert model.directions_.shape == (4, 120)
     assert purity(model.labels_) > 0.95
     np.testing.assert_allclose(model.transform(COUNTS, vectors=wide), model.cluster_given_doc_)
@@ -158,10 +158,12 @@ def test_leading_dimensions_keep_products_where_vectors_vary():
     """Rows of few dimensions have the same products with each other in these; others lose what is small."""
     rng = np.random.default_rng(4)
     flat = check_vectors(rng.standard_normal((50, 5)) @ rng.standard_normal((5, 40)), 50)
-    np.testing.assert_allclose(leading_part(flat, 5) @ leading_part(flat, 5).T, flat @ flat.T, atol=1e-5)
-    assert leading_part(flat, 40) is flat
+    np.testing.assert_allclose(
+        project_to_leading_axes(flat, 5) @ project_to_leading_axes(flat, 5).T, flat @ flat.T, atol=1e-5
+    )
+    assert project_to_leading_axes(flat, 40) is flat
     some = check_vectors(np.where(np.arange(50)[:, None] == 7, 0.0, rng.standard_normal((50, 40))), 50)
-    part = leading_part(some, 10)
+    part = project_to_leading_axes(some, 10)
     assert not part[7].any()
     assert (np.linalg.norm(part, axis=1) <= 1 + 1e-6).all()
     second = some.astype(float).T @ some.astype(float)

@@ -63,7 +63,7 @@ def planted(n_docs=120, n_words=40, length=30, seed=0):
         ("hacm_5it", HierarchicalMixture(GOLDEN_TREE, topic_mix="ml", max_iter=5, **{**PLAIN, "smoothing": 0.5})),
     ],
 )
-def test_golden_cases(name, model):
+def test_fit_matches_golden_cases(name, model):
     model.fit(TRAIN, LABELS)
     np.testing.assert_allclose(model.class_prior_, GOLDEN[name]["pa"], atol=1e-12)
     np.testing.assert_allclose(model.components_, GOLDEN[name]["pja"], atol=1e-12)
@@ -318,6 +318,63 @@ def test_calibration_brings_probabilities_to_what_they_say():
     assert calibrated.sharpness_ != 1
     wrapped = CalibratedClassifierCV(HPLC(tree), cv=3).fit(counts[train], labels[train])
     assert wrapped.predict_proba(counts).shape == (800, 4)
+
+
+def of_two_lengths(n_docs=900, seed=1):
+    """Documents whose words come in bursts, a third of them very long: words of one document are not independent."""
+    rng = np.random.default_rng(seed)
+    _, _, tree = planted(4)
+    words = rng.dirichlet(np.full(200, 0.15), len(tree))
+    classes = (tree.path_mask() * np.where(np.array(tree.depths) == 0, 0.6, 0.2)) @ words
+    numbers, lengths = np.arange(n_docs) % 4, np.where(rng.random(n_docs) < 1 / 3, 400, 12)
+    bursts = [rng.dirichlet(20.0 * classes[number] + 1e-3) for number in numbers]
+    counts = np.stack([rng.multinomial(length, own) for length, own in zip(lengths, bursts, strict=True)])
+    return counts, np.array([tree.names[leaf] for leaf in tree.leaves])[numbers], tree
+
+
+@pytest.mark.parametrize("kind", [PLC, HPLC, HierarchicalMixture])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_repeated_document_is_never_less_certain(kind, dtype):
+    counts, labels, tree = of_two_lengths(300)
+    own = {} if kind is PLC else {"tree": tree}
+    model = kind(calibrate=True, dtype=dtype, **own).fit(counts, labels)
+    assert model.half_length_ >= 0
+    before = model.predict_proba(counts[:80])
+    for times in (2, 10, 640):
+        after = model.predict_proba(counts[:80] * times)
+        np.testing.assert_array_equal(after.argmax(axis=1), before.argmax(axis=1))
+        assert (after.max(axis=1) >= before.max(axis=1)).all()
+        before = after
+    raw = HPLC(tree).fit(counts, labels)  # the erratum of (13): there a long document tends to all classes alike
+    assert raw.predict_proba(counts[:80] * 640).max(axis=1).mean() < raw.predict_proba(counts[:80]).max(axis=1).mean()
+
+
+@pytest.mark.parametrize("kind", [HPLC, HierarchicalMixture])
+def test_calibration_holds_at_every_length(kind):
+    counts, labels, tree = of_two_lengths()
+    train = np.arange(len(labels)) < 400
+    model = kind(tree, calibrate=True).fit(counts[train], labels[train])
+    rows = model.predict_proba(counts[~train])
+    certain, right = rows.max(axis=1), model.classes_[rows.argmax(axis=1)] == labels[~train]
+    long = counts[~train].sum(axis=1) > 12
+    for part in (long, ~long):
+        assert abs(certain[part].mean() - right[part].mean()) < 0.05
+
+
+def test_few_documents_are_not_calibrated():
+    with pytest.warns(UserWarning, match="certainties are not calibrated. Expected at least 20 .* got 6"):
+        model = HPLC(calibrate=True).fit(COUNTS, ABC)
+    np.testing.assert_array_equal(model.predict_proba(COUNTS), HPLC().fit(COUNTS, ABC).predict_proba(COUNTS))
+    assert (model.sharpness_, model.floor_, model.half_length_) == (1.0, 0.0, None)
+
+
+def test_calibration_passes_over_classes_of_one_document():
+    counts, labels, _ = planted()
+    labels = labels.astype(object)
+    labels[:5] = ["only", "first", "second", "third", "fourth"]
+    model = HPLC(calibrate=True).fit(counts, labels)
+    assert model.half_length_ is not None
+    assert model.predict_proba(counts[5:]).max(axis=1).mean() > 0.7
 
 
 def test_scikit_learn_chooses():

@@ -51,7 +51,7 @@ def test_one_label_for_each_class_is_enough_to_begin_and_unlabelled_documents_he
     assert "nothing could be held out" in learner.reason_
     rows = learner.predict_proba(counts[600:])
     np.testing.assert_allclose(rows.sum(axis=1), 1.0)
-    assert rows.max() <= calibration.UNCHECKED + 1e-9
+    assert rows.max() <= calibration.MAX_UNCHECKED + 1e-9
     alone = CategoryLearner(tree, unlabelled_weight=0).fit(counts[:600], given)
     assert learner.score(counts[600:], labels[600:]) > alone.score(counts[600:], labels[600:]) + 0.02
 
@@ -77,7 +77,7 @@ def test_certainties_are_those_of_unseen_documents(data):
 
 
 def test_two_documents_held_out_make_nobody_certain():
-    told = calibration.calibrated(np.array([[4.0, 0.0], [0.0, 4.0]]), np.array([0, 1]))
+    told = calibration.fit_calibration(np.array([[4.0, 0.0], [0.0, 4.0]]), np.array([0, 1]))
     assert told(np.array([[30.0, 0.0]]), np.zeros(2)).max() <= 0.75
 
 
@@ -86,7 +86,7 @@ def test_documents_are_not_confirmed_by_the_words_that_they_lent(data):
     given = few(labels, 3)
     free = np.flatnonzero(given == None)  # noqa: E711 - elementwise
     learner = CategoryLearner(unlabelled_weight=0.5, generative_weight=1).fit(counts[:600], given)
-    assert learner._model.words.further.shape == (class_words.PARTS - 1, counts.shape[1], len(learner.classes_))
+    assert learner._model.words.other_lifts.shape == (class_words.PARTS - 1, counts.shape[1], len(learner.classes_))
     own, new = (learner.predict_proba(part).max(axis=1).mean() for part in (counts[:600][free], counts[600:]))
     assert abs(own - new) < 0.04
     words = learner._model.words
@@ -98,12 +98,12 @@ def test_documents_are_not_confirmed_by_the_words_that_they_lent(data):
 
 def test_the_part_of_a_document_is_that_of_its_copies(data):
     counts, _, _ = data
-    parts = class_words.part_of(counts)
+    parts = class_words.assign_parts(counts)
     assert np.bincount(parts, minlength=class_words.PARTS).min() > len(parts) / class_words.PARTS / 2
-    np.testing.assert_array_equal(class_words.part_of(counts[::-1].astype(np.float32)), parts[::-1])
+    np.testing.assert_array_equal(class_words.assign_parts(counts[::-1].astype(np.float32)), parts[::-1])
     one = counts[[5]]
     turned = type(one)((one.data[::-1], one.indices[::-1], one.indptr), shape=one.shape)
-    assert class_words.part_of(turned)[0] == parts[5]
+    assert class_words.assign_parts(turned)[0] == parts[5]
 
 
 def test_few_unseen_documents_lean_on_how_far_those_agree_who_learned_from_different_parts():
@@ -118,18 +118,18 @@ def test_few_unseen_documents_lean_on_how_far_those_agree_who_learned_from_diffe
         """Five who each turn so many answers round, of the documents that are least certain."""
         sure = np.abs(scores[:600, 0] - scores[:600, 1])
         likely = turned * 600 * (1 / sure) / (1 / sure).sum()
-        return calibration.Opinions(
+        return calibration.FoldScores(
             np.arange(600),
             np.stack([np.where(rng.random((600, 1)) < likely[:, None], -scores[:600], scores[:600]) for _ in range(5)]),
         )
 
     rare, often = opinions(0.04), opinions(0.4)
-    assert rare.wrong(1.0, none).mean() < often.wrong(1.0, none).mean()
-    assert (opinions(0.0).wrong(1.0, none) == 0).all()
+    assert rare.error_rates(1.0, none).mean() < often.error_rates(1.0, none).mean()
+    assert (opinions(0.0).error_rates(1.0, none) == 0).all()
     for said, bounds in ((None, (0.0, right - 0.2)), (rare, (right - 0.1, right + 0.12)), (often, (0.5, right - 0.02))):
-        told = calibration.leveled(1.0, scores[wrong], truth[wrong], none, scores, said)(scores, none)
+        told = calibration.shrink_to_agreement(1.0, scores[wrong], truth[wrong], none, scores, said)(scores, none)
         assert bounds[0] <= told.max(axis=1).mean() <= bounds[1]
-    told = calibration.leveled(1.0, scores, truth, none, scores, often)(scores, none)
+    told = calibration.shrink_to_agreement(1.0, scores, truth, none, scores, often)(scores, none)
     assert told.max(axis=1).mean() == pytest.approx(right, abs=0.04)  # many unseen documents know better
 
 
@@ -137,7 +137,7 @@ def test_the_largest_score_stays_the_largest_probability():
     rng = np.random.default_rng(0)
     rows = rng.dirichlet(np.full(5, 0.3), 500)
     for slope, shift, most in ((0.05, -3.0, 0.9), (1.1, 2.0, 0.6), (1.0, 0.0, 1.0)):
-        told = calibration.Calibration(1.0, slope, shift, most).as_certain(rows)
+        told = calibration.Calibration(1.0, slope, shift, most).calibrate_rows(rows)
         np.testing.assert_allclose(told.sum(axis=1), 1.0)
         np.testing.assert_array_equal(told.argmax(axis=1), rows.argmax(axis=1))
 
@@ -146,7 +146,7 @@ def test_shares_of_classes_are_found_among_documents_without_a_label():
     rng = np.random.default_rng(1)
     truth = (rng.random(4000) < 0.9).astype(int)
     scores = np.stack([-1.0 * truth, 1.0 * truth], axis=1) + rng.normal(0, 0.7, (4000, 2))
-    shares = calibration.class_shares(calibration.probabilities(2 * scores), np.array([0.5, 0.5]), 10)
+    shares = calibration.estimate_class_shares(calibration.to_probabilities(2 * scores), np.array([0.5, 0.5]), 10)
     assert 0.6 < shares[1] < 0.9  # steadied by what labelled documents say
 
 
@@ -165,7 +165,7 @@ def test_the_parts_of_words_add_up_to_the_scores(data):
     learner = CategoryLearner().fit(counts[:600], few(labels, 10))
     model, one = learner._model, counts[[700]]
     whole = model.scores(one)[0] * model.calibration.sharpness
-    constant = model.calibration.sharpness * (1 - model.weight) * one_label.MARGIN * model.linear.constant
+    constant = model.calibration.sharpness * (1 - model.weight) * one_label.MARGIN_LOG_ODDS * model.linear.constant
     np.testing.assert_allclose(model.word_parts(one).sum(axis=0) + constant, whole, rtol=1e-4, atol=1e-4)
     told = learner.explain(one, n_words=3)
     assert told.labels[0].name == learner.predict(one)[0]
@@ -200,7 +200,7 @@ def test_words_of_a_class_lean_on_its_heading():
     tree = Tree.from_paths(["x/a", "x/b", "y/c"])
     nodes = tuple(tree.find(name) for name in "abc")
     counts = sp.csr_array(np.array([[9.0, 0, 1, 0], [0, 9, 1, 0], [0, 0, 1, 9]]))
-    told = class_words.class_words(counts, np.eye(3), tree, nodes).log_lift
+    told = class_words.fit_class_words(counts, np.eye(3), tree, nodes).log_lift
     assert told[0, 1] > told[0, 2]  # a word of a is likelier in b, under the same heading, than in c
 
 
@@ -213,11 +213,11 @@ def test_a_document_without_known_words_gets_the_shares_of_the_classes(data):
 def test_more_documents_are_learned_with_what_was_chosen(data, monkeypatch):
     counts, labels, _ = data
     first = CategoryLearner().fit(counts[:300], labels[:300])
-    monkeypatch.setattr(one_label, "fold_numbers", lambda *_: pytest.fail("held out again"))
-    more = first.fit_more(counts[:600], labels[:600])
+    monkeypatch.setattr(one_label, "deal_group_folds", lambda *_: pytest.fail("held out again"))
+    more = first.refit(counts[:600], labels[:600])
     assert (more.generative_weight_, more.n_unseen_) == (first.generative_weight_, first.n_unseen_)
     assert more.score(counts[600:], labels[600:]) >= first.score(counts[600:], labels[600:]) - 0.01
-    assert "_before" not in vars(more)
+    assert "_previous" not in vars(more)
 
 
 def several(labels):
@@ -288,11 +288,12 @@ def test_scores_that_favour_rare_classes_are_put_right_before_shares_are_told():
     known = np.array([0.9, 0.06, 0.04])
     truth = rng.choice(3, 3000, p=known)
     scores = np.eye(3)[truth] * 1.5 + rng.normal(0, 0.5, (3000, 3))  # as if all classes were as frequent
-    bias = calibration.class_bias(scores[:1500], truth[:1500], known)
-    told = calibration.probabilities(scores[:1500] + bias).mean(axis=0)
+    bias = calibration.fit_class_bias(scores[:1500], truth[:1500], known)
+    told = calibration.to_probabilities(scores[:1500] + bias).mean(axis=0)
     np.testing.assert_allclose(told, known, atol=0.02)
     shares = [
-        calibration.class_shares(calibration.probabilities(scores[1500:] + each), known, 1500) for each in (bias, 0.0)
+        calibration.estimate_class_shares(calibration.to_probabilities(scores[1500:] + each), known, 1500)
+        for each in (bias, 0.0)
     ]
     assert np.abs(shares[0] - known).max() < 0.02 < np.abs(shares[1] - known).max()
 
@@ -300,13 +301,13 @@ def test_scores_that_favour_rare_classes_are_put_right_before_shares_are_told():
 def test_documents_of_a_group_are_held_out_together():
     classes = np.repeat([0, 1, 2, 3], [12, 8, 6, 1])
     groups = np.array([0, 0, 0, 3, 3, 5, 6, 7, 8, 9, 10, 11, *range(12, 20), 20, 20, 20, 20, 20, 20, 11])
-    folds = one_label.fold_numbers(classes, 0, groups)
+    folds = one_label.deal_group_folds(classes, 0, groups)
     for group in np.unique(groups):
         assert len(set(folds[groups == group])) == 1
     assert (folds[classes == 2] == -1).all()  # one group alone is all of its class
     assert (folds[groups == 11] == -1).all()  # held out, a class would have none
     assert (folds[(classes < 2) & (groups != 11)] >= 0).all()
-    alone = one_label.fold_numbers(classes, 0, np.arange(len(classes)))
+    alone = one_label.deal_group_folds(classes, 0, np.arange(len(classes)))
     assert (np.flatnonzero(alone == -1) == [26]).all()
 
 
@@ -321,7 +322,7 @@ def test_copies_do_not_make_answers_look_right(data):
     assert many.predict_proba(counts[:60]).max() > 0.9
     several = np.stack([lot, 1 - lot], axis=1)
     apart = CategoryLearner().fit(counts, several, groups=[f"{n}" for n in np.tile(np.arange(60), 4)])
-    assert apart._settled.trial.f < 0.75
-    assert CategoryLearner().fit(counts, several)._settled.trial.f > 0.95
+    assert apart._tuned.trial.f < 0.75
+    assert CategoryLearner().fit(counts, several)._tuned.trial.f > 0.95
     with pytest.raises(InputError, match="a number for each"):
         CategoryLearner().fit(counts, lot, groups=[1, 2])

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from topiarist import CategoryLearner
 from topiarist.errors import InputError
 from topiarist.estimators.category import class_vectors, one_label
-from topiarist.estimators.category.category_learner import _reason
+from topiarist.estimators.category.category_learner import _describe_choice
 from topiarist.estimators.model_folder import load_model, save_model
 
 N, CLASSES, WORDS, DIMS = 240, 4, 80, 24
@@ -68,33 +68,37 @@ def test_the_reason_names_what_sees_the_vectors():
     trial = one_label.Trial(10, 9, 8, 7, None, 6)
 
     def told(**chosen):
-        return _reason(replace(one_label.USUAL, **chosen), trial, 0, True)
+        return _describe_choice(replace(one_label.DEFAULT_SETTING, **chosen), trial, 0, True)
 
     assert told(vectorial=1.0).startswith("A linear classifier of words and vectors (50%) and the words of the cat")
     assert "vectors of each category" not in told(vectorial=1.0)
-    assert told(near=0.5).startswith("A linear classifier (50%) and the words of the categories (50%), with how near")
-    assert told(near=0.5, weight=0.0).startswith("A linear classifier, with how near the vectors of each category are:")
+    assert told(class_vector_weight=0.5).startswith(
+        "A linear classifier (50%) and the words of the categories (50%), with how near"
+    )
+    assert told(class_vector_weight=0.5, weight=0.0).startswith(
+        "A linear classifier, with how near the vectors of each category are:"
+    )
     assert told(vectorial=1.0, weight=1.0).startswith("The words of the categories alone:")
-    assert "left aside" in told(weight=1.0)
+    assert "are not used" in told(weight=1.0)
 
 
 def test_a_given_weight_of_documents_without_a_label_holds_for_their_vectors(data):
     counts, vectors, labels = data
     fitted = CategoryLearner(unlabelled_weight=0.3).fit(counts, some_labels(labels, 4), vectors=vectors)
-    assert fitted._settled.setting.lent == 0.3
+    assert fitted._tuned.setting.unlabelled_vector_weight == 0.3
 
 
 def test_what_is_right_without_unlabelled_documents_is_without_their_vectors(monkeypatch):
     counts, vectors, labels = pile(apart=0.1)
-    real = one_label._lying
+    real = one_label._score_class_vectors
 
     def lying(known, some, few, classes, parts, machines, lent):
         near, of_few = real(known, some, few, classes, parts, machines, lent)
         return (np.zeros_like(near) if lent else 1e4 * np.eye(known.n_classes)[classes]), of_few
 
-    monkeypatch.setattr(one_label, "_lying", lying)
-    monkeypatch.setattr(one_label, "OTHERWISE", 1e6)
-    trial = CategoryLearner().fit(counts, some_labels(labels, 4), vectors=vectors)._settled.trial
+    monkeypatch.setattr(one_label, "_score_class_vectors", lying)
+    monkeypatch.setattr(one_label, "UNLABELLED_PREFERENCE", 1e6)
+    trial = CategoryLearner().fit(counts, some_labels(labels, 4), vectors=vectors)._tuned.trial
     assert trial.right < trial.right_without == trial.n_unseen
 
 
@@ -166,12 +170,12 @@ def test_several_labels_with_vectors(data):
     assert learner.predict(counts[160:]).shape == (80, CLASSES)
     np.testing.assert_array_equal(learner.predict_proba(counts[160:]), alone.predict_proba(counts[160:]))
     np.testing.assert_array_equal(learner.predict(counts[160:]), alone.predict(counts[160:]))
-    needs = learner.label_needs(2, np.stack([vectors[0], np.zeros(DIMS)]))
+    needs = learner.label_thresholds(2, np.stack([vectors[0], np.zeros(DIMS)]))
     np.testing.assert_array_equal(needs, [learner.label_threshold_, alone.label_threshold_])
     assert not np.array_equal(*needs)
-    more = learner.fit_more(counts, Y, vectors=vectors)
+    more = learner.refit(counts, Y, vectors=vectors)
     assert more.predict_proba(counts, vectors).shape == (N, CLASSES)
-    np.testing.assert_array_equal(more.label_needs(1)[0], alone.label_threshold_)
+    np.testing.assert_array_equal(more.label_thresholds(1)[0], alone.label_threshold_)
 
 
 def test_a_learner_with_vectors_comes_back_from_a_folder(data, learner, tmp_path):
@@ -205,11 +209,11 @@ def test_a_learner_keeps_nothing_of_those_whose_choices_it_took_over(data, tmp_p
     counts, vectors, labels = data
     y = some_labels(labels, 1)
     first = CategoryLearner().fit(counts, y, vectors=vectors)
-    third = first.fit_more(counts, y, vectors=vectors).fit_more(counts, y, vectors=vectors)
+    third = first.refit(counts, y, vectors=vectors).refit(counts, y, vectors=vectors)
     assert third._by_words is not None
     save_model(third, tmp_path / "model")
     for one in (third, load_model(tmp_path / "model")):
-        assert [name for name in names_within(one) if name.startswith("_before")] == []
+        assert [name for name in names_within(one) if name.startswith("_previous")] == []
         np.testing.assert_array_equal(one.predict_proba(counts), third.predict_proba(counts))
 
 
@@ -217,7 +221,7 @@ def test_what_does_not_fit_is_refused_in_words(data, learner):
     counts, vectors, labels = data
     with pytest.raises(InputError, match="240 documents and 10 vectors"):
         learner.predict(counts, vectors[:10])
-    with pytest.raises(InputError, match="24, as those"):
+    with pytest.raises(InputError, match="the 24 dimensions of training, got 8"):
         learner.predict(counts, vectors[:, :8])
     alone = CategoryLearner().fit(counts, some_labels(labels, 4))
     with pytest.raises(InputError, match="fitted without vectors"):
@@ -229,7 +233,7 @@ def test_gaussians_of_classes_are_linear_discriminants():
     rng = np.random.default_rng(2)
     classes = np.arange(60) % 3
     points = rng.normal(size=(60, 5)) + 2 * np.eye(5)[classes]
-    told = class_vectors.class_vectors(points, classes, 3, points[:0], np.zeros((0, 3)), 0.5)(points)
+    told = class_vectors.fit_class_vectors(points, classes, 3, points[:0], np.zeros((0, 3)), 0.5)(points)
     sums, size = np.eye(3)[classes].T @ points, np.bincount(classes)
     mean = (sums + points.mean(axis=0)) / (size + 1)[:, None]
     away = points - mean[classes]

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from topiarist import CAM, HPLSA, Tree
 from topiarist.errors import UsageError
 from topiarist.estimators.model_folder import load_model, save_model
-from topiarist.models.seeds import SHARE
+from topiarist.models.seeds import TOKEN_SHARE
 
 SUBJECTS, EACH, WORDS = 4, 30, 10
 COMMON, LOOSE = SUBJECTS * WORDS, SUBJECTS * WORDS + 10  # columns of common words, and one word of all subjects alike
@@ -52,7 +52,7 @@ def test_a_seed_draws_its_word_and_the_objective_rises(kind, counts):
     first = kind(seed_words={"a": [0, 1, 2]}, **options).fit(counts)
     second = kind(seed_words={"a": [0, 1, 2, LOOSE]}, **options).fit(counts)
     a = first.tree_.names.index("a")
-    assert words_of(second)[a, LOOSE] > words_of(first)[a, LOOSE] + SHARE / 4
+    assert words_of(second)[a, LOOSE] > words_of(first)[a, LOOSE] + TOKEN_SHARE / 4
     assert words_of(second)[:, LOOSE].argmax() == a
     if kind is CAM:
         assert (np.diff(second.history_) >= -1e-9 * np.abs(second.history_[:-1])).all()
@@ -83,7 +83,7 @@ def test_ignored_words_are_nowhere_and_change_nothing(kind, counts, tmp_path):
     save_model(model, tmp_path / "model")
     loaded = load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.transform(counts), model.transform(counts))
-    model.learn_more(counts[:20])
+    model.continue_fit(counts[:20])
     assert words_of(model)[:, ignored].max() < 1e-3
 
 
@@ -92,9 +92,9 @@ def test_seeds_stay_in_a_stream(kind, counts):
     options = {"tree": star(), "random_state": 0}
     plain, seeded = (kind(seed_words={"a": [0, 1, 2], **more}, **options).fit(counts) for more in ({}, {"b": [LOOSE]}))
     for model in (plain, seeded):
-        model.learn_more(counts[::2])
+        model.continue_fit(counts[::2])
     b = plain.tree_.names.index("b")
-    assert words_of(seeded)[b, LOOSE] > words_of(plain)[b, LOOSE] + SHARE / 4
+    assert words_of(seeded)[b, LOOSE] > words_of(plain)[b, LOOSE] + TOKEN_SHARE / 4
 
 
 @KINDS

@@ -21,12 +21,12 @@ from tests.estimators.test_cam import planted
 from tests.oracles import similarity
 from topiarist import CAM, HPLC, HPLSA, PLC, PLSA, PMM, FisherKernel, HierarchicalMixture, Tree
 from topiarist.errors import InputError, UsageError
-from topiarist.estimators.similarity.lenses import lens_of
+from topiarist.estimators.similarity.lenses import make_kernel_view
+from topiarist.execution import BlockStore
+from topiarist.execution.threads import Threads
 from topiarist.kernels import load
 from topiarist.models.engine.host import Engine
 from topiarist.models.fisher import scores
-from topiarist.scale import BlockStore
-from topiarist.scale.threads import Threads
 
 LEAVES = np.array(["a", "b", "c", "d"])
 TREE = Tree.from_paths(["all/left/a", "all/left/b", "all/right/c", "all/right/d"])
@@ -95,11 +95,11 @@ def test_documents_are_read_as_the_model_reads_them(kind, dtype):
     model.fit(counts, LEAVES[leaf])
     said = model.transform(counts) if hasattr(model, "transform") else model.predict_proba(counts)
     engine = Engine(load(), Threads(1))
-    lens = lens_of(model, dtype)
+    lens = make_kernel_view(model, dtype)
     assert lens.one_class == (kind in ("CAM", "HierarchicalMixture"))
     # single precision sums paths in another order, and a row stops a thousandth before its optimum
     np.testing.assert_allclose(
-        scores.read(engine, lens, csr_array(counts)), said, atol=1e-5 if dtype == "float64" else 2e-3
+        scores.read_rows(engine, lens, csr_array(counts)), said, atol=1e-5 if dtype == "float64" else 2e-3
     )
 
 
@@ -164,7 +164,7 @@ def test_every_option_matters(one, other):
     assert not np.allclose(first, second)
 
 
-def test_threads_change_nothing():
+def test_kernel_independent_of_threads():
     counts, _ = planted(80)
     one, three = (FisherKernel((1, 4), random_state=3, n_threads=n).fit(counts) for n in (1, 3))
     np.testing.assert_array_equal(one.kernel(counts), three.kernel(counts))
@@ -276,7 +276,7 @@ def test_features_have_names():
 def test_too_many_features_have_no_names(monkeypatch):
     counts, _ = planted(30)
     kernel = FisherKernel((2,), random_state=0).fit(counts)
-    monkeypatch.setattr("topiarist.estimators.similarity.fisher_kernel.MOST_NAMES", 10)
+    monkeypatch.setattr("topiarist.estimators.similarity.fisher_kernel.MAX_NAMES", 10)
     with pytest.raises(UsageError, match="features have no names: 10 at most have"):
         kernel.get_feature_names_out()
 

@@ -13,8 +13,8 @@ from topiarist.errors import UsageError
 from topiarist.estimators.gaussian import gaussian_tree
 from topiarist.estimators.gaussian.gaussian_tree import GaussianTree
 from topiarist.estimators.model_folder import load_model, save_model
-from topiarist.estimators.tree.fitted_tree import tree_model
-from topiarist.hierarchy import node_words
+from topiarist.estimators.tree.fitted_tree import get_tree_model
+from topiarist.trees import select_node_words
 
 
 @parametrize_with_checks([GaussianTree(2, random_state=0), GaussianTree(max_components=3, random_state=0)])
@@ -59,7 +59,7 @@ def test_nodes_say_the_words_of_their_place(grown):
     _, which, model = grown
     np.testing.assert_allclose(model.word_given_topic_.sum(axis=1), 1, rtol=1e-5)
     np.testing.assert_allclose(model.topic_given_class_.sum(axis=1), 1, rtol=1e-5)
-    words = node_words(model.tree_, model.word_given_topic_, 8)
+    words = select_node_words(model.tree_, model.word_given_topic_, 8)
     for component, node in enumerate(model.class_nodes_):
         leaf = np.bincount(which[model.labels_ == component]).argmax()
         assert {int(word) for word in words[node]} <= set(range(30 + 20 * leaf, 50 + 20 * leaf))
@@ -78,7 +78,7 @@ def test_documents_are_filed_as_deep_as_they_are_certain(grown):
 
 def test_it_is_a_tree_model_as_others_are(grown):
     _, _, model = grown
-    fitted = tree_model(model)
+    fitted = get_tree_model(model)
     assert fitted.tree is model.tree_
     assert tuple(fitted.class_nodes) == model.class_nodes_
 
@@ -106,7 +106,7 @@ def test_what_explains_little_is_removed_and_zero_keeps_every_merge():
 def test_a_sample_chooses_as_all_documents_would(monkeypatch):
     counts, _ = planted(1500, seed=1)
     whole = GaussianTree(random_state=0, max_components=12).fit(counts)
-    monkeypatch.setattr(gaussian_tree, "SAMPLE", 500)
+    monkeypatch.setattr(gaussian_tree, "SELECTION_DOCUMENTS", 500)
     sampled = GaussianTree(random_state=0, max_components=12).fit(counts)
     assert len(sampled.class_nodes_) == len(whole.class_nodes_) == 6
     assert sampled.aic_curve_[6] == pytest.approx(whole.aic_curve_[6], rel=0.05)

@@ -6,9 +6,8 @@ from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 
 from topiarist import GGM, LSI, MixtureHierarchy
-from topiarist.errors import InputError, UsageError
-from topiarist.estimators.gaussian import mixture_pictures
-from topiarist.estimators.gaussian.vector_space import NARROW, WIDE, VectorSpace
+from topiarist.errors import UsageError
+from topiarist.estimators.gaussian.vector_space import DEFAULT_DIMENSIONS, FEW_LABEL_DIMENSIONS, VectorSpace
 from topiarist.estimators.model_folder import load_model, save_model
 from topiarist.models.gaussian import certainties
 
@@ -38,7 +37,10 @@ def test_the_number_of_groups_is_found_and_not_the_ceiling(vectors, clusters):
     assert adjusted_rand_score(vectors[1], clusters.labels_) > 0.8
     assert max(clusters.aic_curve_) < 60  # the search ends when numbers get worse
     n, own = len(vectors[0]), len(clusters.component_prior_)
-    parameters = {size: WIDE * (WIDE + 1) / 2 + size * (WIDE + 1) - 1 for size in clusters.aic_curve_}
+    parameters = {
+        size: DEFAULT_DIMENSIONS * (DEFAULT_DIMENSIONS + 1) / 2 + size * (DEFAULT_DIMENSIONS + 1) - 1
+        for size in clusters.aic_curve_
+    }
     criterion = {size: aic + (np.log(n) / 2 - 1) * parameters[size] for size, aic in clusters.aic_curve_.items()}
     assert min(criterion, key=criterion.get) == own
     assert clusters.aic_ == pytest.approx(clusters.aic_curve_[own])
@@ -47,14 +49,14 @@ def test_the_number_of_groups_is_found_and_not_the_ceiling(vectors, clusters):
 def test_the_space_is_that_of_leading_directions(vectors, clusters):
     points, _ = vectors
     inside = clusters.space_(points)
-    assert inside.shape == (len(points), WIDE)
+    assert inside.shape == (len(points), DEFAULT_DIMENSIONS)
     np.testing.assert_allclose(np.linalg.norm(inside, axis=1), 1)
-    np.testing.assert_allclose(clusters.space_.axes.T @ clusters.space_.axes, np.eye(WIDE), atol=1e-9)
-    np.testing.assert_allclose(clusters.space_(clusters.space_.centre[None]), np.zeros((1, WIDE)))
-    few = VectorSpace.of(points[:40], WIDE)  # fewer examples than features: another way to the same axes
+    np.testing.assert_allclose(clusters.space_.axes.T @ clusters.space_.axes, np.eye(DEFAULT_DIMENSIONS), atol=1e-9)
+    np.testing.assert_allclose(clusters.space_(clusters.space_.centre[None]), np.zeros((1, DEFAULT_DIMENSIONS)))
+    few = VectorSpace.of(points[:40], DEFAULT_DIMENSIONS)  # fewer examples than features: another way to the same axes
     away = points[:40] - points[:40].mean(axis=0)
     np.testing.assert_allclose(np.abs(few.axes[:, :5].T @ np.linalg.svd(away)[2][:5].T), np.eye(5), atol=1e-6)
-    assert clusters.component_mean_.shape[1] == WIDE
+    assert clusters.component_mean_.shape[1] == DEFAULT_DIMENSIONS
     assert clusters.n_features_in_ == points.shape[1]
     np.testing.assert_array_equal(clusters.predict(points), clusters.labels_)
 
@@ -83,7 +85,7 @@ def test_few_and_equal_examples_are_borne(n):
 
 def test_features_that_are_few_stay_as_they_are(vectors):
     assert GGM(2, n_init=1, random_state=0).fit(vectors[0][:, :64]).space_ is None
-    assert GGM(2, n_init=1, n_dimensions=None, covariance="diagonal").fit(vectors[0]).space_ is None
+    assert GGM(2, n_init=1, n_dimensions=None, covariance="shared").fit(vectors[0]).space_ is None
     some = GGM(2, n_init=1, n_dimensions=5, random_state=0).fit(vectors[0])
     assert some.component_mean_.shape == (2, 5)
     with pytest.raises(UsageError, match="n_dimensions"):
@@ -98,15 +100,6 @@ def test_a_tree_and_a_file_of_a_mixture_of_vectors(vectors, clusters, tmp_path):
     again = load_model(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(points), clusters.predict_proba(points))
     np.testing.assert_array_equal(again.space_.axes, clusters.space_.axes)
-
-
-def test_a_picture_is_of_the_space_of_the_mixture(vectors, clusters):
-    pytest.importorskip("matplotlib")
-    ax = mixture_pictures.scatter(clusters, vectors[0])
-    drawn = np.concatenate([np.asarray(one.get_offsets()) for one in ax.collections])
-    assert np.abs(drawn).max() <= 1
-    with pytest.raises(InputError, match=f"{WIDE} dimensions"):
-        mixture_pictures.scatter(clusters, vectors[0], dimensions=(0, WIDE))
 
 
 def labelled(which, each, seed=0):
@@ -132,7 +125,7 @@ def test_with_few_labels_it_is_right_where_it_is_sure(each):
         points, which = embedded(seed, apart=0.5)
         given = labelled(which[:400], each, seed)
         model = GGM(random_state=0).fit(points[:400], given)
-        assert model.component_mean_.shape[1] == NARROW
+        assert model.component_mean_.shape[1] == FEW_LABEL_DIMENSIONS
         assert model.covariance_ == "shared"
         assert 0.02 <= model.sharpness_ < 1
         as_it_is = GGM(sharpness=1.0, random_state=0).fit(points[:400], given)
@@ -148,13 +141,13 @@ def test_powers_of_certainties_are_those_of_their_logarithms():
     joint, classes = 5 * rng.normal(size=(5, 20)), rng.dirichlet(np.ones(3), size=5)
     plain = (np.exp(joint).T @ classes) / np.exp(joint).sum(axis=0)[:, None]
     by_class = certainties.class_logarithms(joint, classes)
-    np.testing.assert_allclose(certainties.shares(by_class), plain)
-    np.testing.assert_allclose(certainties.shares(by_class, 0.3), plain**0.3 / (plain**0.3).sum(axis=1)[:, None])
-    impossible = certainties.shares(certainties.class_logarithms(joint, np.eye(5)[:, :3]), 0.5)
+    np.testing.assert_allclose(certainties.class_shares(by_class), plain)
+    np.testing.assert_allclose(certainties.class_shares(by_class, 0.3), plain**0.3 / (plain**0.3).sum(axis=1)[:, None])
+    impossible = certainties.class_shares(certainties.class_logarithms(joint, np.eye(5)[:, :3]), 0.5)
     assert np.isfinite(impossible).all()
 
 
 def test_one_label_of_each_class_has_the_usual_sharpness(vectors):
     points, which = vectors
     model = GGM(random_state=0).fit(points, labelled(which, 1))
-    assert model.sharpness_ == certainties.usual(NARROW)
+    assert model.sharpness_ == certainties.compute_default_power(FEW_LABEL_DIMENSIONS)

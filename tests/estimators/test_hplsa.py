@@ -54,7 +54,7 @@ def test_the_last_run_never_falls(options):
     assert (np.diff(history) >= -1e-9 * np.abs(history[:-1])).all()
 
 
-def test_threads_change_nothing():
+def test_kernel_independent_of_threads():
     counts, _ = planted(100)
     one, three = (HPLSA(random_state=3, n_threads=n).fit(counts) for n in (1, 3))
     assert one.tree_ == three.tree_
@@ -97,7 +97,7 @@ def test_variants_do_what_they_say():
 def test_a_schedule_is_followed():
     counts, _ = planted(100)
     warm = HPLSA(4, growth="annealed", schedule=(0.3, 0.4), random_state=0)
-    with pytest.warns(UserWarning, match="n_classes=4, but only 1 leaves keep documents of their own"):
+    with pytest.warns(UserWarning, match="The tree has 1 leaves instead of n_classes=4"):
         assert warm.fit(counts).inverse_temperature_ == 0.4
 
 

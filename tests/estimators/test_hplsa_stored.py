@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tests.hierarchy.test_checkpoints import Diary, KilledError
 from tests.oracles import textbook
+from tests.trees.test_checkpoints import Diary, KilledError
 from tests.work import peak
 from topiarist import HPLSA, Tree
-from topiarist.collection.grow import journal
+from topiarist.collection.grow import checkpoints
 from topiarist.errors import InputError, ResourceError, UsageError
-from topiarist.estimators.tree import growth_sample, stored_ground
-from topiarist.scale import BlockStore, InProcess
+from topiarist.estimators.tree import growth_data, growth_sample
+from topiarist.execution import BlockStore, InProcess
 
 COUNTS = sp.csr_matrix(textbook.planted(np.random.default_rng(0), 240, 60, 4, length=60)[0])
 TREE = Tree.balanced(2, 2)
@@ -71,7 +71,7 @@ def test_several_blocks_find_the_planted_groups(several):
 @pytest.mark.parametrize("options", [{"n_classes": 4}, {"tree": TREE, "topic_mix": "heldout"}])
 def test_a_sample_proposes_and_the_rows_of_all_documents_follow(several, monkeypatch, options):
     whole = HPLSA(random_state=0, **options).fit(COUNTS)
-    monkeypatch.setattr(stored_ground, "MOST_DRAWN", 60)
+    monkeypatch.setattr(growth_data, "MAX_DRAWN", 60)
     model = HPLSA(random_state=0, **options).fit(several)
     assert len(model.labels_) == len(several)
     assert len(model.tree_.leaves) == 4
@@ -81,8 +81,8 @@ def test_a_sample_proposes_and_the_rows_of_all_documents_follow(several, monkeyp
 
 def test_of_very_many_documents_a_sample_grows_and_all_teach_what_has_grown(several, monkeypatch):
     whole = HPLSA(4, random_state=0).fit(COUNTS)
-    monkeypatch.setattr(growth_sample, "MOST_GROWN", 100)
-    monkeypatch.setattr(stored_ground, "MOST_DRAWN", 60)
+    monkeypatch.setattr(growth_sample, "MAX_GROWTH_DOCUMENTS", 100)
+    monkeypatch.setattr(growth_data, "MAX_DRAWN", 60)
     model = HPLSA(4, random_state=0, seed_words=[[2, 4]]).fit(several)
     assert model.n_tokens_seen_ == pytest.approx(whole.n_tokens_seen_)  # of all, not of the sample
     assert model.n_iter_ <= growth_sample.LAST_STEPS
@@ -100,14 +100,14 @@ class Written(Diary):
         self.folder = folder
 
     def note(self, checkpoint):
-        journal.write_checkpoint(self.folder, checkpoint())
-        self.kept = journal.read_checkpoint(self.folder)
+        checkpoints.write_checkpoint(self.folder, checkpoint())
+        self.kept = checkpoints.read_checkpoint(self.folder)
         super().note(lambda: self.kept)
 
 
 @pytest.mark.parametrize("most", [1000, 60])
 def test_growth_that_was_killed_goes_on_to_the_same_tree(several, monkeypatch, tmp_path, most):
-    monkeypatch.setattr(stored_ground, "MOST_DRAWN", most)
+    monkeypatch.setattr(growth_data, "MAX_DRAWN", most)
     whole = HPLSA(random_state=3, max_classes=6).fit(several)
     diary = Written(tmp_path, lives=2)
     with pytest.raises(KilledError):
@@ -127,12 +127,12 @@ def test_passes_are_those_of_em_and_one_to_judge_each_tree(several):
             return super().total(function, blocks, local)
 
     model = HPLSA(tree=TREE, topic_mix="heldout", random_state=0, max_iter=5, tol=0.0, executor=Counting()).fit(several)
-    judged = Counting.names.index("Judge")
-    assert Counting.names[:2] == ["PartBlock", "WordTotals"]
+    judged = Counting.names.index("ScoreBlock")
+    assert Counting.names[:2] == ["SplitBlock", "SumWords"]
     assert set(Counting.names[2:judged]) == {"Sweep"}
     assert Counting.names[judged + 1] == "WeighBlock"
     assert Counting.names[-1] == "ReadBlock"
-    assert Counting.names.count("Judge") == 1
+    assert Counting.names.count("ScoreBlock") == 1
     assert Counting.names.count("Sweep") >= model.n_iter_ + 1
 
 
@@ -141,7 +141,7 @@ def test_growing_stays_within_its_allowance(tmp_path):
     counts = sp.random(900, 1000, 0.02, "csr", rng=rng, data_rvs=lambda n: rng.integers(1, 4, n)).astype(np.float32)
     store = BlockStore.write(tmp_path / "s", counts, block_size=300)
     options = {"n_classes": 3, "random_state": 0, "dtype": "float32", "max_iter": 3, "headings": False}
-    need = stored_ground.growth_bytes(store, 3, np.dtype("float32"))
+    need = growth_data.estimate_growth_bytes(store, 3, np.dtype("float32"))
     HPLSA(**{**options, "n_classes": 1}).fit(store)  # what is made once is there
     used = peak(HPLSA(**options, executor=InProcess(need)).fit, store)
     assert need / 8 < used < need
@@ -151,7 +151,7 @@ def test_growing_stays_within_its_allowance(tmp_path):
 
 
 def test_growth_that_ends_for_want_of_memory_says_so(several):
-    need = stored_ground.growth_bytes(several, 3, np.dtype("float64"))
+    need = growth_data.estimate_growth_bytes(several, 3, np.dtype("float64"))
     with pytest.warns(UserWarning, match="holds no more than 3: more memory may give more leaves"):
         model = HPLSA(random_state=0, headings=False, max_iter=2, executor=InProcess(need)).fit(several)
     assert len(model.tree_.leaves) <= 3

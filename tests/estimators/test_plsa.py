@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.oracles import textbook
 from topiarist import PLSA
 from topiarist.counts.text_counter import TextCounter
-from topiarist.scale.executors import InProcess
+from topiarist.execution.executors import InProcess
 
 
 @pytest.fixture(scope="module")
@@ -48,14 +48,14 @@ def test_transform_of_the_training_documents_is_what_fit_learned(data):
 
 
 def test_the_seed_holds_for_any_number_of_threads(data, monkeypatch):
-    monkeypatch.setattr("topiarist.kernels.shard.SMALLEST_PIECE", 100)
+    monkeypatch.setattr("topiarist.kernels.shard.MIN_SLICE_NONZEROS", 100)
     fits = [PLSA(4, random_state=3, n_threads=n, max_iter=30, dtype="float32").fit(data) for n in (1, 2, 16)]
     for other in fits[1:]:
         assert np.array_equal(fits[0].components_, other.components_)
         assert np.array_equal(fits[0].history_, other.history_)
 
 
-def test_one_component_is_the_unigram(data):
+def test_single_component_matches_unigram_model(data):
     model = PLSA(1).fit(data)
     np.testing.assert_allclose(model.components_[0], data.sum(axis=0) / data.sum(), rtol=1e-12)
     assert (model.transform(data) == 1).all()

@@ -87,20 +87,3 @@ def test_a_device_that_is_not_there(monkeypatch):
     monkeypatch.setattr("numba.cuda.is_available", lambda: False)
     with pytest.raises(ResourceError, match="device='cuda' needs an NVIDIA GPU"):
         PLSA(2, device="cuda").fit(np.eye(3))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"component_smoothing": 0.05}, "component_smoothing=0.05 does not go with sparse=True"),
-        ({"inverse_temperature": 0.8}, "inverse_temperature=0.8 does not go with sparse=True"),
-        ({"inverse_temperature": "heldout"}, "inverse_temperature='heldout' does not go with sparse=True"),
-        ({"accelerate": False}, "accelerate=False does not go with sparse=True"),
-        ({"online": True}, "online=True does not go with sparse=True"),
-        ({"sparse": "yes"}, "sparse must be one of False, True; got 'yes'"),
-    ],
-)
-def test_sparse_says_what_it_does_not_go_with(data, options, message):
-    with pytest.raises(UsageError) as caught:
-        PLSA(**{"n_components": 2, "sparse": True, **options}).fit(data)
-    assert message in str(caught.value)

@@ -19,8 +19,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.oracles.labels import planted
 from topiarist import PMM
 from topiarist.errors import InputError, ResourceError, UsageError
+from topiarist.execution import BlockStore, InProcess
 from topiarist.metrics import example_f1
-from topiarist.scale import BlockStore, InProcess
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "pmm.json").read_text())
 UNLABELLED = "some documents of this check have no label; a document of PMM has at least one, and the error says so"
@@ -254,7 +254,7 @@ def test_threads_blocks_and_executors_change_nothing(data, order, tmp_path):
 
 def test_a_cluster_gives_the_same_bits(data, tmp_path):
     distributed = pytest.importorskip("distributed")
-    from topiarist.scale import DaskExecutor
+    from topiarist.execution import DaskExecutor
 
     counts, labels, _, _ = data
     quiet = {"threads_per_worker": 1, "silence_logs": 50, "dashboard_address": None, "worker_dashboard_address": None}

@@ -12,13 +12,13 @@ from tests.estimators.test_cam import planted
 from topiarist import CAM, HPLSA, Tree
 from topiarist.estimators.tree import cam as cam_task
 from topiarist.estimators.tree import preparation
-from topiarist.hierarchy.growth.hplsa_species import HplsaSpecies
-from topiarist.hierarchy.growth.species import CamSpecies
+from topiarist.execution.executors import InProcess
+from topiarist.execution.threads import Threads
 from topiarist.kernels import load
 from topiarist.models import em
 from topiarist.models.engine.host import Engine
-from topiarist.scale.executors import InProcess
-from topiarist.scale.threads import Threads
+from topiarist.trees.growth.growing_models import CamGrowingModel
+from topiarist.trees.growth.hplsa_growing import HplsaGrowingModel
 
 BOTH = pytest.mark.parametrize("estimator", [CAM, HPLSA])
 SQUARE = Tree.balanced(2, 2)
@@ -41,8 +41,8 @@ def differ(one, other):
 def test_held_out_tokens_weigh_as_much_as_those_learned_from():
     rng = np.random.default_rng(0)
     counts = csr_array(rng.poisson(np.repeat([[0.5], [20.0]], 20, axis=0), (40, 30)).astype(float))
-    ground = preparation.prepared(HOST, counts, 35.0, 0.2, np.float64, 0)
-    training, heldout = preparation.parted(counts, 0.2, 0)
+    ground = preparation.prepare_growth(HOST, counts, 35.0, 0.2, np.float64, 0)
+    training, heldout = preparation.split_heldout(counts, 0.2, 0)
     weights = np.minimum(1, 35 / counts.sum(axis=1))
     assert weights[0] == 1
     assert weights[-1] < 0.1
@@ -50,7 +50,7 @@ def test_held_out_tokens_weigh_as_much_as_those_learned_from():
         for document in range(40):
             here = slice(*shard.rows.indptr[document : document + 2])
             assert shard.rows.data[here].sum() == pytest.approx(plain.sum(axis=1)[document] * weights[document])
-    np.testing.assert_array_equal(ground.unseen.toarray(), heldout.toarray())
+    np.testing.assert_array_equal(ground.heldout_counts.toarray(), heldout.toarray())
     np.testing.assert_allclose(ground.counts.toarray(), training.toarray() * weights[:, None])
     assert ground.collection.sum() == pytest.approx(1)
 
@@ -58,7 +58,7 @@ def test_held_out_tokens_weigh_as_much_as_those_learned_from():
 @pytest.mark.parametrize("fraction", [0.001, 0.1, 0.9])
 def test_every_document_keeps_a_token_to_learn_from(fraction):
     counts = csr_array(np.vstack([np.eye(5), np.zeros((1, 5)), np.full((1, 5), 40.0)]))
-    training, heldout = preparation.parted(counts, fraction, 0)
+    training, heldout = preparation.split_heldout(counts, fraction, 0)
     np.testing.assert_array_equal((training + heldout).toarray(), counts.toarray())
     np.testing.assert_array_equal(training.sum(axis=1) > 0, counts.sum(axis=1) > 0)
     assert training.data.min() > 0
@@ -94,7 +94,7 @@ def test_the_executor_does_the_work(estimator, options, monkeypatch):
 @pytest.mark.parametrize("preferred", [15.0, 100.0, None])
 def test_the_effective_length_is_chosen_by_unseen_tokens(preferred, monkeypatch):
     counts, _ = planted(60, length=200)
-    lengths, grounds, prepared = [], [], preparation.prepared
+    lengths, grounds, prepared = [], [], preparation.prepare_growth
 
     def noted(engine, counts, length, *arguments):
         lengths.append(length)
@@ -104,13 +104,13 @@ def test_the_effective_length_is_chosen_by_unseen_tokens(preferred, monkeypatch)
         grounds.append(ground)
         return float(lengths[-1] == preferred)
 
-    monkeypatch.setattr(preparation, "prepared", noted)
-    monkeypatch.setattr(preparation, "unseen_likelihood", likelihood)
+    monkeypatch.setattr(preparation, "prepare_growth", noted)
+    monkeypatch.setattr(preparation, "compute_heldout_likelihood", likelihood)
     model = CAM(4, effective_length="heldout", random_state=0).fit(counts)
     assert model.effective_length_ == preferred
-    assert tuple(lengths) == cam_task.LENGTHS
+    assert tuple(lengths) == cam_task.EFFECTIVE_LENGTHS
     for ground in grounds[1:]:  # one split for all
-        np.testing.assert_array_equal(ground.unseen.toarray(), grounds[0].unseen.toarray())
+        np.testing.assert_array_equal(ground.heldout_counts.toarray(), grounds[0].heldout_counts.toarray())
 
 
 def test_unseen_tokens_count_one_each():
@@ -120,13 +120,13 @@ def test_unseen_tokens_count_one_each():
     def noted(engine, ground, stage):
         parts = stage.parts
         predicted = parts.class_given_doc @ parts.node_given_class @ parts.word_given_node
-        unseen = ground.unseen.toarray()
+        unseen = ground.heldout_counts.toarray()
         found.append((likelihood(engine, ground, stage), (unseen * np.log(predicted)).sum() / unseen.sum()))
         return found[-1][0]
 
-    likelihood = preparation.unseen_likelihood
+    likelihood = preparation.compute_heldout_likelihood
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(preparation, "unseen_likelihood", noted)
+        patch.setattr(preparation, "compute_heldout_likelihood", noted)
         CAM(4, effective_length="heldout", random_state=0, dtype="float64").fit(counts)
     assert len(found) == 4
     for one, other in found:
@@ -144,13 +144,13 @@ def test_hplsa_hears_the_effective_length():
 
 @BOTH
 def test_linear_algebra_has_one_thread_whatever_the_caller_has(estimator, monkeypatch):
-    seen, prepared = [], preparation.prepared
+    seen, prepared = [], preparation.prepare_growth
 
     def noted(*arguments):
         seen.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
         return prepared(*arguments)
 
-    monkeypatch.setattr(preparation, "prepared", noted)
+    monkeypatch.setattr(preparation, "prepare_growth", noted)
     with threadpool_limits(2, user_api="blas"):
         estimator(2, random_state=0, max_iter=2).fit(planted(30)[0])
     assert set(seen) <= {1}
@@ -159,13 +159,13 @@ def test_linear_algebra_has_one_thread_whatever_the_caller_has(estimator, monkey
 def test_held_out_tokens_decide_about_the_levels_of_a_given_tree(monkeypatch):
     counts, _ = planted()
     plain = HPLSA(tree=SQUARE, topic_mix="ml", random_state=0).fit(counts)
-    stages, fitted = [], HplsaSpecies.fitted
+    stages, fitted = [], HplsaGrowingModel.fit
 
     def noted(self, *arguments, **options):
         stages.append(fitted(self, *arguments, **options))
         return stages[-1]
 
-    monkeypatch.setattr(HplsaSpecies, "fitted", noted)
+    monkeypatch.setattr(HplsaGrowingModel, "fit", noted)
     model = HPLSA(tree=SQUARE, topic_mix="heldout", random_state=0).fit(counts)
     (stage,) = stages
     np.testing.assert_allclose(model.topic_given_class_, stage.parts.node_given_class)
@@ -237,7 +237,7 @@ def test_ctrl_c_in_the_last_run_keeps_the_tree_that_has_grown(estimator, monkeyp
 
 def test_ctrl_c_while_lengths_are_tried_keeps_the_best_so_far(monkeypatch):
     counts, _ = planted(60)
-    fitted, calls, tried, prepared = CamSpecies.fitted, [], [], preparation.prepared
+    fitted, calls, tried, prepared = CamGrowingModel.fit, [], [], preparation.prepare_growth
 
     def impatient(self, *arguments, **options):
         calls.append(1)
@@ -245,8 +245,8 @@ def test_ctrl_c_while_lengths_are_tried_keeps_the_best_so_far(monkeypatch):
             raise KeyboardInterrupt
         return fitted(self, *arguments, **options)
 
-    monkeypatch.setattr(CamSpecies, "fitted", impatient)
-    monkeypatch.setattr(preparation, "prepared", lambda *a: tried.append(a[2]) or prepared(*a))
+    monkeypatch.setattr(CamGrowingModel, "fit", impatient)
+    monkeypatch.setattr(preparation, "prepare_growth", lambda *a: tried.append(a[2]) or prepared(*a))
     model = CAM(4, effective_length="heldout", random_state=0).fit(counts)
     assert tried == [15.0, 35.0]
     assert model.effective_length_ == 15.0

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from topiarist import HPLC, HierarchicalMixture, Tree
 from topiarist.estimators.tree.refit import refit
-from topiarist.scale import BlockStore, InProcess
+from topiarist.execution import BlockStore, InProcess
 
 TREE = Tree.balanced(2, 2)
 GROUPS = np.arange(240) % 4
@@ -36,6 +36,7 @@ def fitted(X, pins, seeds=None, kind=HPLC, **options):
         (SOME, SEEDS, {"kind": HierarchicalMixture}),
         (SOME, None, {"dtype": "float32", "effective_length": None}),
         (PINNED, SEEDS, {}),
+        (SOME, None, {"calibrate": True}),
     ],
 )
 def test_files_teach_what_counts_in_memory_teach(stores, pins, seeds, options):
@@ -43,6 +44,9 @@ def test_files_teach_what_counts_in_memory_teach(stores, pins, seeds, options):
     for name in LEARNED:
         np.testing.assert_array_equal(getattr(same, name), getattr(whole, name), err_msg=name)
         np.testing.assert_allclose(getattr(parted, name), getattr(whole, name), rtol=1e-6, atol=1e-6, err_msg=name)
+    for model in (same, parted):
+        assert (model.sharpness_, model.half_length_) == (whole.sharpness_, whole.half_length_)
+    assert (whole.half_length_ is not None) == bool(options.get("calibrate"))
     assert same.n_features_in_ == parted.n_features_in_ == 60
     np.testing.assert_array_equal(same.predict_proba(COUNTS), whole.predict_proba(COUNTS))
     assert (np.diff(parted.history_) >= -1e-9 * abs(parted.history_[0])).all()
@@ -55,8 +59,8 @@ def test_any_number_of_workers_fits_the_same(stores, n_workers):
     pytest.importorskip("distributed")
     from distributed import Client, LocalCluster
 
-    from tests.scale.clusters import QUIET
-    from topiarist.scale import DaskExecutor
+    from tests.execution.clusters import QUIET
+    from topiarist.execution import DaskExecutor
 
     here = fitted(stores[1], SOME, SEEDS, max_iter=5, executor=InProcess())
     with LocalCluster(processes=False, n_workers=n_workers, **QUIET) as cluster, Client(cluster) as client:

@@ -11,8 +11,8 @@ from tests.oracles import textbook
 from topiarist import CAM, HPLSA, PLSA, Tree
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.estimators.common import stored_counts
-from topiarist.scale import BlockStore, InProcess
-from topiarist.scale.executors import OWN
+from topiarist.execution import BlockStore, InProcess
+from topiarist.execution.executors import BASE_BYTES
 
 COUNTS = sp.csr_matrix(textbook.planted(np.random.default_rng(0), 240, 60, 4, length=60)[0])
 TREE = Tree.balanced(2, 2)
@@ -66,7 +66,7 @@ def test_restarts_and_plain_steps_work_from_files(store):
 
 
 def test_many_rows_stay_in_a_file(store, monkeypatch):
-    monkeypatch.setattr(stored_counts, "IN_MEMORY", 100)
+    monkeypatch.setattr(stored_counts, "MAX_MEMORY_BYTES", 100)
     model = PLSA(4, random_state=0, max_iter=3).fit(store)
     assert isinstance(model.component_given_doc_.base, np.memmap)
     np.testing.assert_array_equal(model.component_given_doc_, model.transform(COUNTS))
@@ -100,7 +100,7 @@ def test_limited_memory_keeps_what_has_a_row_for_each_document_in_files(store, m
     plain = tree.fit(store)
     arrays = ("class_given_doc_", "labels_", "_lengths")
     assert not any(isinstance(getattr(plain, name).base, np.memmap) for name in arrays)
-    monkeypatch.setattr(stored_counts, "IN_ALLOWANCE", 1000)
+    monkeypatch.setattr(stored_counts, "MAX_LIMITED_BYTES", 1000)
     limited = HPLSA(tree=TREE, random_state=0, max_iter=3, executor=InProcess(memory=10**8)).fit(store)
     assert all(isinstance(getattr(limited, name).base, np.memmap) for name in arrays)
     assert isinstance(limited.predict(store).base, np.memmap)
@@ -117,14 +117,14 @@ def test_reading_stays_within_its_memory_or_is_refused(tmp_path):
     store = BlockStore.write(tmp_path / "s", counts, block_size=n_docs // 4)
     model = PLSA(n_columns, random_state=0, max_iter=1, dtype="float32").fit(counts)
     rows = n_docs // 4 * n_columns * 4
-    model.set_params(executor=InProcess(memory=OWN + 2 * rows))
+    model.set_params(executor=InProcess(memory=BASE_BYTES + 2 * rows))
     with pytest.raises(ResourceError, match=r"a pass takes 8\.\d MB: 4\.\d MB for a block with its rows"):
         model.transform(store)
-    model.set_params(executor=InProcess(memory=OWN + 2 * rows + 10**6))
+    model.set_params(executor=InProcess(memory=BASE_BYTES + 2 * rows + 10**6))
     tracemalloc.start()
     try:
         answer = model.transform(store)
-        assert tracemalloc.get_traced_memory()[1] <= OWN + 2 * rows + 10**6  # 8 MB in all, and four such blocks
+        assert tracemalloc.get_traced_memory()[1] <= BASE_BYTES + 2 * rows + 10**6  # 8 MB in all, and four such blocks
     finally:
         tracemalloc.stop()
     np.testing.assert_array_equal(answer, model.component_given_doc_)

@@ -82,9 +82,7 @@ def test_one_more_document_hardly_changes_what_a_thousand_taught():
     assert np.abs(model.components_ - before).sum(axis=1).max() / 2 < 0.02
 
 
-@pytest.mark.parametrize(
-    "option", [{"inverse_temperature": 0.5}, {"heldout_fraction": 0.1}, {"n_init": 2}, {"sparse": True}], ids=str
-)
+@pytest.mark.parametrize("option", [{"inverse_temperature": 0.5}, {"heldout_fraction": 0.1}, {"n_init": 2}], ids=str)
 def test_partial_fit_says_what_it_cannot_do(data, option):
     with pytest.raises(UsageError, match=f"{next(iter(option))} does not go with partial_fit"):
         PLSA(2, **option).partial_fit(data)

@@ -12,7 +12,7 @@ import topiarist
 from topiarist import Collection
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.errors import UsageError
-from topiarist.estimators.tree_models import TREE_MODELS, called, listed, online_models
+from topiarist.estimators.tree_models import TREE_MODELS, describe_model, join_names, list_online_models
 
 PAGE = Path(__file__).parents[2] / "docs" / "design" / "add-a-model.md"
 
@@ -35,15 +35,19 @@ def test_what_the_registry_says_is_true(name):
     assert leaves.default is None
     assert {"random_state", "n_threads", "verbose"} <= {other for other, _ in others}
     assert kind.devices[0] == "cpu"
-    assert kind.online == hasattr(estimator, "partial_fit") == hasattr(estimator, "learn_more")
+    assert kind.growths[0] == "guided"
+    parameters = dict(others)
+    assert (len(kind.growths) > 1) == ("growth" in parameters)
+    assert bool(kind.topic_mixes) == ("topic_mix" in parameters)
+    assert kind.online == hasattr(estimator, "partial_fit") == hasattr(estimator, "continue_fit")
     assert kind.resumes == ("journal" in inspect.signature(estimator.fit).parameters)
-    assert called(estimator()) == kind.called
+    assert describe_model(estimator()) == kind.description
     Recipe(model=name)
 
 
 def test_names_stand_in_sentences():
-    assert listed() == "cam, hplsa or ggm"
-    assert listed(online_models(), "and") == "cam and hplsa"
+    assert join_names() == "cam, hplsa or ggm"
+    assert join_names(list_online_models(), "and") == "cam and hplsa"
     with pytest.raises(UsageError, match="no model called 'oak'"):
         Recipe(model="oak")
     with pytest.raises(UsageError, match="models cam and hplsa"):
@@ -60,7 +64,7 @@ def test_a_model_made_by_the_page_grows_a_collection(registry, tmp_path, monkeyp
     with Collection.open("toy.topiary") as collection:
         assert collection.state.model == "toy"
         assert type(collection.model) is module.MixtureTree
-        assert called(collection.model) == "a mixture of words"
+        assert describe_model(collection.model) == "a mixture of words"
         assert {len(collection.tree_model.class_nodes), collection.shares.shape[1]} == {3}
         assert len(collection.search("choir", by="meaning"))
         collection.shape(["rename 1 Music"])

@@ -14,10 +14,8 @@ from sklearn.utils.estimator_checks import (
 
 from tests.oracles import trees as oracle
 from topiarist import CAM, HPLSA, PLSA, Tree
-from topiarist.counts import CountSettings, StreamCounter
 from topiarist.errors import UsageError
-from topiarist.scale import BlockStore
-from topiarist.text.demo import demo_documents
+from topiarist.execution import BlockStore
 
 TREE = Tree.balanced(2, 2)
 ESTIMATORS = [
@@ -60,7 +58,7 @@ def test_scikit_learn_checks_of_partial_fit(check):
 
 @pytest.mark.parametrize("kind", [HPLSA, CAM])
 def test_without_a_tree_there_is_nothing_to_learn_on(kind, data):
-    with pytest.raises(UsageError, match=r"there is none yet.*\n.*fit\(sample\) grows one on a sample"):
+    with pytest.raises(UsageError, match=r"requires a tree.*\n.*fit\(sample\)"):
         kind().partial_fit(data[0])
 
 
@@ -80,7 +78,6 @@ def test_a_stream_finds_what_was_planted(estimator, given, data):
     assert len(model.stream_) == 15
     figures = [record.log_likelihood for record in model.stream_]
     assert np.mean(figures[-5:]) > np.mean(figures[:5]) - 0.02  # the likelihood of a stationary stream does not fall
-    assert not model.drift().drifted
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS[:4], ids=str)
@@ -124,17 +121,6 @@ def test_a_stream_counts_tokens_as_a_fit_does(estimator, data):
     mix = stats.class_topic_count if isinstance(model, HPLSA) else stats.cluster_node_count
     assert mix.sum() == pytest.approx(0.1 if heldout else 1.0, rel=0.03)
     assert model._word_totals(stats).sum() == pytest.approx(1.0, rel=0.1 if heldout else 1e-5)
-
-
-def test_of_abstracts_about_one_in_a_hundred_fits_badly():
-    documents = list(demo_documents())
-    np.random.default_rng(0).shuffle(documents)
-    counter = StreamCounter(CountSettings(min_documents=5))
-    model = HPLSA(6, random_state=0, max_iter=20).fit(counter.count(documents[:1500]))
-    for start in range(1500, 6050, 350):
-        batch = counter.count(documents[start : start + 350])
-        model.extend_words(len(counter)).partial_fit(batch)
-    assert 0.006 < np.mean([record.misfits for record in model.stream_[3:]]) < 0.014
 
 
 def test_another_number_of_columns_is_refused(data):
@@ -257,12 +243,11 @@ def test_empty_documents_and_empty_batches_do_no_harm(estimator, data):
     model.partial_fit(np.vstack([np.zeros_like(counts[:3]), counts[300:400]]))
     assert np.isfinite(model.stream_[-1].log_likelihood)
     assert np.isfinite(model.history_[-1])
-    assert not model.drift().drifted
 
 
 @pytest.mark.parametrize("kind", [HPLSA, CAM])
 def test_an_executor_does_not_go_with_a_stream(kind, data):
-    from topiarist.scale import InProcess
+    from topiarist.execution import InProcess
 
     with pytest.raises(UsageError, match="executor does not go with partial_fit"):
         kind(tree=TREE, executor=InProcess()).partial_fit(data[0])
@@ -272,7 +257,7 @@ def test_an_executor_does_not_go_with_a_stream(kind, data):
 def test_more_documents_of_a_collection_weigh_what_they_are(data, estimator):
     counts = data[0]
     fitted, own, streamed = (fresh(estimator, max_iter=20).fit(counts) for _ in range(3))
-    own.learn_more(counts[:1])
+    own.continue_fit(counts[:1])
     streamed.partial_fit(counts[:1])
     moved, followed = (np.abs(one.components_ - fitted.components_).sum(axis=1).max() for one in (own, streamed))
     share = counts[:1].sum() / counts.sum()

@@ -70,7 +70,6 @@ ZOO = {
     "PLSA": lambda: PLSA(3, random_state=0).fit(counts()),
     "PLSA, tempered": lambda: PLSA(3, inverse_temperature="heldout", random_state=0).fit(counts()),
     "PLSA, single": lambda: PLSA(3, dtype=np.float32, word_smoothing=0.1, random_state=0).fit(counts()),
-    "PLSA, sparse": lambda: PLSA(3, sparse=True, random_state=np.int64(3)).fit(counts()),
     "PLSA, online": lambda: PLSA(3, online=True, batch_size=50, random_state=0).fit(counts()),
     "PLSA, stream": lambda: stream(PLSA(3, random_state=0)),
     "PLSA, generator": lambda: PLSA(3, random_state=np.random.RandomState(3)).fit(counts()),
@@ -104,7 +103,6 @@ ZOO = {
         [fitted("PLSA"), fitted("HPLC"), fitted("CAM"), HPLSA(2, random_state=0)], information="diagonal"
     ).fit(counts()),
     "LSI": lambda: LSI(4, weighting="idf", random_state=0).fit(counts()),
-    "LSI, chosen": lambda: LSI(None, random_state=0).fit(counts()),
 }
 
 fitted = cache(lambda name: ZOO[name]())
@@ -140,9 +138,5 @@ def answers(model):
             given[kind] = multilabel()[:40]
         known = given.get(kind, labels(40) if hasattr(model, "classes_") else None)
         said["score"] = model.score(new, known)
-    if hasattr(model, "drift"):
-        said["drift"] = model.drift()
-    if hasattr(model, "propose_branches"):
-        said["branches"] = [(one.parent, one.words, one.gain) for one in model.propose_branches()]
     said["curve"] = getattr(model, "curve_", None)
     return said

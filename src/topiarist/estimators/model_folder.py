@@ -1,8 +1,8 @@
-"""A model as a folder: ``model.json`` says what it is, ``model.safetensors`` holds its arrays.
+"""Folder of a saved model: ``model.json`` describes it, ``model.safetensors`` holds its arrays.
 
-The folder is written beside its place and renamed, so that it is complete or not there. Reading it runs no code that it
-brings: JSON and numbers, a fixed list of classes, and every size checked before anything is computed. Arrays are
-mapped, not read: opening takes no memory, and several processes share them. See docs/how-to/save-a-model.md.
+A folder is written under a temporary name and renamed, so that it is complete or absent. Loading runs no code from the
+folder: only JSON and numbers are read, classes come from a fixed list, and every size is checked. Arrays are
+memory-mapped, so that several processes share them. See docs/how-to/save-a-model.md.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from typing import TYPE_CHECKING, Any
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError, InputError, UsageError
 from topiarist.estimators import registry
-from topiarist.store.encoding import Reader, Writer
-from topiarist.store.sealed_folder import (
+from topiarist.storage.encoding import Reader, Writer
+from topiarist.storage.sealed_folder import (
     DAMAGE,
     Format,
-    checked_files,
+    check_files,
     new_sealed_folder,
     read_manifest,
-    seal,
+    seal_files,
     write_manifest,
 )
-from topiarist.store.tensors import map_tensors, write_tensors
-from topiarist.store.vocabulary_file import VOCABULARY, read_vocabulary, write_vocabulary
+from topiarist.storage.tensors import map_tensors, write_tensors
+from topiarist.storage.vocabulary_file import VOCABULARY, read_vocabulary, write_vocabulary
 from topiarist.version import __version__
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 POSITIVE = frozenset(("temperature_", "inverse_temperature_"))
-MAY_BE_NONE = frozenset(("effective_length_",))
+MAY_BE_NONE = frozenset(("effective_length_", "half_length_"))
 NUMBERS = POSITIVE | MAY_BE_NONE | {
     "component_smoothing_", "concentration_", "sharpness_", "floor_", "smoothing_", "unlabelled_weight_",
     "generative_weight_", "n_features_in_", "n_iter_", "n_batches_", "n_tokens_seen_",
@@ -45,10 +45,10 @@ DESCRIPTION, ARRAYS = "model.json", "model.safetensors"
 MODEL_FILES = frozenset((DESCRIPTION, ARRAYS, VOCABULARY))
 MODEL = Format(
     name="topiarist-model",
-    versions=(1,),
-    what="the folder of a model",
+    version=1,
+    label="the folder of a model",
     hint="the folder that save_model was given",
-    again="a copy of the folder, or save the model again",
+    remedy="a copy of the folder, or save the model again",
     manifest=DESCRIPTION,
     absent=UsageError,
     error=DamagedError,
@@ -58,10 +58,33 @@ MODEL = Format(
 
 
 def save_model(model: BaseEstimator, folder: str | Path, *, vocabulary: Vocabulary | None = None) -> None:
-    """Write a fitted estimator into a new folder, with the words of its columns if they are given.
+    """Write a fitted estimator into a new folder.
 
-    The same model gives the same bytes. ``executor`` is left out; an estimator that holds something else that cannot be
-    kept, such as a function, is refused.
+    Parameters
+    ----------
+    model : estimator
+        Fitted estimator of this package.
+    folder : str or Path
+        New folder.
+    vocabulary : Vocabulary or None
+        Words of the columns, saved with the model.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    UsageError
+        If the model is not fitted, or holds a value that cannot be saved, such as a function.
+
+    Notes
+    -----
+    The same model gives the same bytes. The parameter ``executor`` is not saved.
+
+    Examples
+    --------
+    >>> save_model(PLSA(5).fit(counts), "model")  # doctest: +SKIP
     """
     from sklearn.exceptions import NotFittedError  # a second to load, which those who only read do not need
     from sklearn.utils.validation import check_is_fitted
@@ -86,27 +109,48 @@ def save_model(model: BaseEstimator, folder: str | Path, *, vocabulary: Vocabula
         write_tensors(partial / ARRAYS, writer.arrays)
         if vocabulary is not None:
             write_vocabulary(partial, vocabulary)
-        write_manifest(partial, MODEL, {**body, "topiarist": __version__, "files": seal(partial)})
+        write_manifest(partial, MODEL, {**body, "topiarist": __version__, "files": seal_files(partial)})
 
 
 def load_model(folder: str | Path, *, check: bool = False) -> Any:
-    """The estimator of a folder: it answers with the same bits, and a stream goes on where it was.
+    """Load the estimator of a folder; it gives the same answers, and streams continue.
 
-    ``check`` compares the checksums of all files, which reads them once; that files are complete is always made sure.
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of a saved model.
+    check : bool, default False
+        Compare the checksums of all files. Sizes are always compared.
+
+    Returns
+    -------
+    estimator
+        The fitted estimator.
+
+    Raises
+    ------
+    UsageError
+        If the folder has no model.
+    DamagedError
+        If the folder is damaged or was written by a newer version.
+
+    Examples
+    --------
+    >>> load_model("model").transform(counts)  # doctest: +SKIP
     """
     folder = Path(folder)
     body = _description(folder, check=check)
     arrays = map_tensors(folder / ARRAYS)
     try:
-        found = Reader(arrays, registry).estimator(body)
-        _check_numbers(type(found).__name__, vars(found))
-        return found
+        model = Reader(arrays, registry).estimator(body)
+        _check_numbers(type(model).__name__, vars(model))
+        return model
     except DAMAGE as error:
-        raise MODEL.damaged(folder / DESCRIPTION, error) from error
+        raise MODEL.create_damaged_error(folder / DESCRIPTION, error) from error
 
 
 def _check_numbers(kind: str, fitted: Mapping[str, Any]) -> None:
-    """Refuse what was learned as a number and is none, or gone: it would be met much later, in the middle of a sum."""
+    """Raise ValueError for a learned number that is missing or not a number."""
     for name in NEEDED.get(kind, ()):
         if name not in fitted:
             raise ValueError(f"there is no {name}")
@@ -121,32 +165,32 @@ def _check_numbers(kind: str, fitted: Mapping[str, Any]) -> None:
 
 
 def load_vocabulary(folder: str | Path, *, check: bool = False) -> Vocabulary | None:
-    """The words that were saved with a model; None if there were none."""
+    """Return the words that were saved with a model; None if there are none."""
     folder = Path(folder)
     if VOCABULARY not in _description(folder, check=check)["files"]:
         return None
     try:
         return read_vocabulary(folder)
     except (InputError, *DAMAGE) as error:
-        raise MODEL.damaged(folder / VOCABULARY, error) from error
+        raise MODEL.create_damaged_error(folder / VOCABULARY, error) from error
 
 
 def _description(folder: Path, *, check: bool) -> dict[str, Any]:
-    """What the folder says about itself, after a look at its files."""
+    """Return the description of a model after a check of its files."""
     body = read_manifest(folder, MODEL)[0]
     try:
         if ARRAYS not in body["files"] or not set(body["files"]) <= {ARRAYS, VOCABULARY}:
             raise ValueError(f"files called {sorted(body['files'])}")
-        checked_files(folder, body["files"], MODEL, contents=check)
+        check_files(folder, body["files"], MODEL, contents=check)
     except DAMAGE as error:
-        raise MODEL.damaged(folder / DESCRIPTION, error) from error
+        raise MODEL.create_damaged_error(folder / DESCRIPTION, error) from error
     return body
 
 
 def replace_model(write: Callable[[Path], None], target: str) -> int:
-    """Write a model beside its place and put it there; the old one goes only when the new one is complete."""
+    """Write a model under a temporary name and swap it in; the old model is removed afterwards."""
     place = Path(os.path.abspath(target))
-    new, old = (place.with_name(f".{place.name}.{os.getpid()}.{which}") for which in ("new", "old"))
+    new, old = (place.with_name(f".{place.name}.{os.getpid()}.{suffix}") for suffix in ("new", "old"))
     try:
         write(new)
         number = sum(1 for _ in new.iterdir())
@@ -163,7 +207,7 @@ def replace_model(write: Callable[[Path], None], target: str) -> int:
 
 
 def _remove_model(folder: Path) -> None:
-    """The files of a model and their folder; a file that came meanwhile keeps it there."""
+    """Remove the files of a model and its folder, unless it has other files."""
     if not folder.is_dir():
         return
     for name in MODEL_FILES:

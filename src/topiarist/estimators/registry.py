@@ -1,8 +1,7 @@
-"""Which classes a model file may name, and what shapes their arrays must have.
+"""Registry of the classes that a model file may contain, with the shapes of their arrays.
 
-A file names a class, and only one of these is ever made of it. A new estimator is one line here. Shapes are checked
-because the compiled sweeps trust them: a table of 100 words in the place of one of 1,000 would be read past its end.
-This module is the ``Registry`` that ``store.encoding`` is given.
+Only registered classes are created from a file. A new estimator is one entry here. Compiled kernels trust the shapes,
+so an array that is too short would be read beyond its end. This module is the ``Registry`` of ``storage.encoding``.
 """
 
 from __future__ import annotations
@@ -11,36 +10,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from topiarist.estimators.tree_models import TREE_MODELS
 
 
 @dataclass(frozen=True)
-class Kind:
-    """Where a class lives; and for attributes the names of their axes, a name standing for one length everywhere.
+class RegisteredClass:
+    """Import path of a class, and the axis names of its array attributes; equal names mean equal lengths.
 
-    "words" is ``n_features_in_``, "nodes" and "leaves" are those of ``tree_``; an attribute with "?" need not be there,
-    "[]" stands for each of a list, which may differ.
+    "words" is ``n_features_in_``, "nodes" and "leaves" are those of ``tree_``. An attribute with "?" is optional. "[]"
+    stands for each element of a list.
     """
 
-    home: str
+    import_path: str
     shapes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def type(self) -> Any:
-        """The class."""
-        module, name = self.home.split(":")
+        """The registered class."""
+        module, name = self.import_path.split(":")
         return getattr(import_module(module), name)
 
 
-def _stream(**statistics: str) -> dict[str, str]:
-    """What a model has that may be in a stream."""
-    shapes = {"_known_words?": "words", "_misfits.counts?": "misfits words", "_misfits.keys?": "misfits"}
-    return shapes | {f"_stream.stats.{name}?": axes for name, axes in statistics.items()}
+def _stream_shapes(**statistics: str) -> dict[str, str]:
+    """Return the shapes of the attributes of a stream."""
+    return {"_known_words?": "words"} | {f"_stream.stats.{name}?": axes for name, axes in statistics.items()}
 
 
 _CATEGORISER = {
@@ -49,103 +46,101 @@ _CATEGORISER = {
 }  # fmt: skip
 
 ESTIMATORS = {
-    "CAM": Kind("topiarist.estimators.tree.cam:CAM", {
+    "CAM": RegisteredClass("topiarist.estimators.tree.cam:CAM", {
         "seeds_?": "seeds pair", "directions_?": "leaves dimensions",
         "word_given_node_": "nodes words", "node_given_cluster_": "leaves nodes", "cluster_prior_": "leaves",
         "cluster_given_doc_?": "documents leaves", "labels_?": "documents",
-        **_stream(node_word_count="nodes words", cluster_node_count="leaves nodes", cluster_count="leaves"),
+        **_stream_shapes(node_word_count="nodes words", cluster_node_count="leaves nodes", cluster_count="leaves"),
     }),
-    "CategoryLearner": Kind("topiarist.estimators.category.category_learner:CategoryLearner", {
+    "CategoryLearner": RegisteredClass("topiarist.estimators.category.category_learner:CategoryLearner", {
         "classes_": "classes", "class_nodes_": "classes", "class_prior_": "classes", "label_threshold_?": "classes",
-        "_known": "words", "_model.features.idf": "words", "_model.features.word_factors": "words dimensions",
+        "_is_known_word": "words", "_model.features.idf": "words", "_model.features.word_factors": "words dimensions",
         "_model.linear.word_weight": "words classes", "_model.linear.latent_weight": "dimensions classes",
         "_model.linear.constant": "classes", "_model.words.log_lift?": "words classes",
-        "_model.words.further?": "parts words classes",
+        "_model.words.other_lifts?": "parts words classes",
         "_model.prior_shift?": "classes", "_model.threshold?": "classes", "_model.log_odds?": "classes",
-        "_model.line?": "3", "_model.linear.vector_weight?": "points classes", "_model.near.weight?": "points classes",
-        "_model.near.constant?": "classes", "_model.space.axes?": "vectors points", "_model.space.centre?": "vectors",
-        "_by_words.classes_?": "classes", "_by_words._known?": "words",
+        "_model.line?": "3", "_model.linear.vector_weight?": "points classes",
+        "_model.class_vectors.weight?": "points classes", "_model.class_vectors.constant?": "classes",
+        "_model.space.axes?": "vectors points", "_model.space.centre?": "vectors",
+        "_by_words.classes_?": "classes", "_by_words._is_known_word?": "words",
     }),
-    "FisherKernel": Kind(
+    "FisherKernel": RegisteredClass(
         "topiarist.estimators.similarity.fisher_kernel:FisherKernel", {"_lenses[].by_word": "words topics"}
     ),
-    "GGM": Kind("topiarist.estimators.gaussian.ggm:GGM", {
+    "GGM": RegisteredClass("topiarist.estimators.gaussian.ggm:GGM", {
         "component_prior_": "components", "component_mean_": "components inner", "component_count_": "components",
         "component_covariance_": "components inner inner", "class_given_component_": "components classes",
         "classes_": "classes", "labels_?": "documents", "_frame.centre": "inner", "_frame.scale": "inner",
         "space_.centre?": "words", "space_.axes?": "words inner",
     }),
-    "GaussianTree": Kind("topiarist.estimators.gaussian.gaussian_tree:GaussianTree", {
+    "GaussianTree": RegisteredClass("topiarist.estimators.gaussian.gaussian_tree:GaussianTree", {
         "class_nodes_": "classes", "class_prior_": "classes", "topic_given_class_": "classes nodes",
         "word_given_topic_": "nodes words", "_class_given_doc?": "documents classes", "labels_?": "documents",
     }),
-    "HPLC": Kind("topiarist.estimators.category.categorisers:HPLC", _CATEGORISER),
-    "HPLSA": Kind("topiarist.estimators.tree.hplsa:HPLSA", {
+    "HPLC": RegisteredClass("topiarist.estimators.category.categorisers:HPLC", _CATEGORISER),
+    "HPLSA": RegisteredClass("topiarist.estimators.tree.hplsa:HPLSA", {
         "seeds_?": "seeds pair",
         "word_given_topic_": "nodes words", "topic_given_class_": "classes nodes", "class_prior_": "classes",
         "class_nodes_": "classes", "class_given_doc_?": "documents classes", "labels_?": "documents",
-        "_lengths?": "documents", **_stream(topic_word_count="nodes words", class_topic_count="classes nodes"),
+        "_lengths?": "documents", **_stream_shapes(topic_word_count="nodes words", class_topic_count="classes nodes"),
     }),
-    "HierarchicalMixture": Kind("topiarist.estimators.category.categorisers:HierarchicalMixture", _CATEGORISER),
-    "LSI": Kind("topiarist.estimators.flat.lsi:LSI", {
+    "HierarchicalMixture": RegisteredClass(
+        "topiarist.estimators.category.categorisers:HierarchicalMixture", _CATEGORISER
+    ),
+    "LSI": RegisteredClass("topiarist.estimators.flat.lsi:LSI", {
         "singular_values_": "dimensions", "word_factors_": "words dimensions", "kept_": "words", "_idf?": "words",
     }),
-    "MixtureHierarchy": Kind("topiarist.estimators.gaussian.mixture_hierarchy:MixtureHierarchy", {
+    "MixtureHierarchy": RegisteredClass("topiarist.estimators.gaussian.mixture_hierarchy:MixtureHierarchy", {
         "components_": "leaves", "weight_": "leaves", "linkage_": "merges 4", "node_members_": "nodes leaves",
     }),
-    "PLC": Kind("topiarist.estimators.category.categorisers:PLC", _CATEGORISER),
-    "PLSA": Kind("topiarist.estimators.flat.plsa:PLSA", {
+    "PLC": RegisteredClass("topiarist.estimators.category.categorisers:PLC", _CATEGORISER),
+    "PLSA": RegisteredClass("topiarist.estimators.flat.plsa:PLSA", {
         "components_": "components words", "component_prior_": "components",
-        "component_given_doc_?": "documents components", **_stream(word_component_count="words components"),
+        "component_given_doc_?": "documents components", **_stream_shapes(word_component_count="words components"),
     }),
-    "PMM": Kind("topiarist.estimators.category.pmm:PMM", {
+    "PMM": RegisteredClass("topiarist.estimators.category.pmm:PMM", {
         "classes_": "classes", "word_given_label_": "classes words", "label_bias_": "classes classes",
-        "label_prior_": "classes", "label_threshold_?": "classes", "_known": "words",
+        "label_prior_": "classes", "label_threshold_?": "classes", "_is_known_word": "words",
     }),
 }  # fmt: skip
-
-# What attributes were called in files of earlier versions.
-FORMER_NAMES = {"_word_given_class": "_class_word_table"}  # 0.1
 
 # Values that estimators hold: frozen dataclasses, stored field by field.
 VALUES = {
-    "BatchRecord": Kind("topiarist.models.drift:BatchRecord"),
-    "CAM.Stats": Kind("topiarist.models.cam:Stats"),
-    "Calibration": Kind("topiarist.estimators.category.calibration:Calibration"),
-    "Checkpoint": Kind("topiarist.hierarchy.growth.loop:Checkpoint"),
-    "ClassWords": Kind("topiarist.estimators.category.class_words:ClassWords"),
-    "ClassVectors": Kind("topiarist.estimators.category.class_vectors:ClassVectors"),
-    "Curve": Kind("topiarist.estimators.tree.preparation:Curve"),
-    "Features": Kind("topiarist.estimators.category.linear:Features"),
-    "Frame": Kind("topiarist.estimators.gaussian.ggm:Frame"),
-    "HPLSA.Stats": Kind("topiarist.models.hplsa:Stats"),
-    "Lens": Kind("topiarist.models.fisher.scores:Lens", {
+    "BatchRecord": RegisteredClass("topiarist.models.online:BatchRecord"),
+    "CAM.Stats": RegisteredClass("topiarist.models.cam:Stats"),
+    "Calibration": RegisteredClass("topiarist.estimators.category.calibration:Calibration"),
+    "Checkpoint": RegisteredClass("topiarist.trees.growth.loop:Checkpoint"),
+    "ClassWords": RegisteredClass("topiarist.estimators.category.class_words:ClassWords"),
+    "ClassVectors": RegisteredClass("topiarist.estimators.category.class_vectors:ClassVectors"),
+    "Curve": RegisteredClass("topiarist.estimators.tree.preparation:Curve"),
+    "Features": RegisteredClass("topiarist.estimators.category.linear:Features"),
+    "Frame": RegisteredClass("topiarist.estimators.gaussian.ggm:Frame"),
+    "HPLSA.Stats": RegisteredClass("topiarist.models.hplsa:Stats"),
+    "KernelView": RegisteredClass("topiarist.models.fisher.scores:KernelView", {
         "by_word": "words topics", "word_information?": "words topics", "mix?": "classes topics",
         "class_prior": "classes", "class_tokens?": "classes", "class_information?": "classes",
     }),
-    "Linear": Kind("topiarist.estimators.category.linear:Linear"),
-    "Misfits": Kind("topiarist.models.misfits:Misfits"),
-    "OneLabel": Kind("topiarist.estimators.category.one_label:OneLabel"),
-    "Parts": Kind("topiarist.hierarchy.growth.parts:Parts"),
-    "PLSA.Stats": Kind("topiarist.models.plsa:Stats"),
-    "Record": Kind("topiarist.hierarchy.growth.loop:Record"),
-    "SeveralLabels": Kind("topiarist.estimators.category.several_labels:SeveralLabels"),
-    "SeveralTrial": Kind("topiarist.estimators.category.several_labels:SeveralTrial"),
-    "SettledSeveral": Kind("topiarist.estimators.category.several_labels:SettledSeveral"),
-    "Settled": Kind("topiarist.estimators.category.one_label:Settled"),
-    "Setting": Kind("topiarist.estimators.category.one_label:Setting"),
-    "Trial": Kind("topiarist.estimators.category.one_label:Trial"),
-    "Stage": Kind("topiarist.hierarchy.growth.loop:Stage"),
-    "StoredRows": Kind("topiarist.hierarchy.growth.stored_rows:StoredRows"),
-    "Stream": Kind("topiarist.models.online:Stream"),
-    "Tree": Kind("topiarist.hierarchy.tree:Tree"),
-    "Usual": Kind("topiarist.models.misfits:RecentScores"),
-    "VectorSpace": Kind("topiarist.estimators.gaussian.vector_space:VectorSpace"),
-    "Worth": Kind("topiarist.estimators.category.linear:Worth"),
+    "Linear": RegisteredClass("topiarist.estimators.category.linear:Linear"),
+    "OneLabel": RegisteredClass("topiarist.estimators.category.one_label:OneLabel"),
+    "GrowthState": RegisteredClass("topiarist.trees.growth.parts:GrowthState"),
+    "PLSA.Stats": RegisteredClass("topiarist.models.plsa:Stats"),
+    "Record": RegisteredClass("topiarist.trees.growth.loop:Record"),
+    "SeveralLabels": RegisteredClass("topiarist.estimators.category.several_labels:SeveralLabels"),
+    "SeveralTrial": RegisteredClass("topiarist.estimators.category.several_labels:SeveralTrial"),
+    "TunedThresholds": RegisteredClass("topiarist.estimators.category.several_labels:TunedThresholds"),
+    "TunedSettings": RegisteredClass("topiarist.estimators.category.one_label:TunedSettings"),
+    "Setting": RegisteredClass("topiarist.estimators.category.one_label:Setting"),
+    "Trial": RegisteredClass("topiarist.estimators.category.one_label:Trial"),
+    "Stage": RegisteredClass("topiarist.trees.growth.loop:Stage"),
+    "StoredRows": RegisteredClass("topiarist.trees.growth.stored_rows:StoredRows"),
+    "Stream": RegisteredClass("topiarist.models.online:Stream"),
+    "Tree": RegisteredClass("topiarist.trees.tree:Tree"),
+    "VectorSpace": RegisteredClass("topiarist.estimators.gaussian.vector_space:VectorSpace"),
+    "FeatureWeights": RegisteredClass("topiarist.estimators.category.linear:FeatureWeights"),
 }  # fmt: skip
 
-_KINDS = {"model": ESTIMATORS, "value": VALUES}
-_NAMES = {known.home: (kind, name) for kind, kinds in _KINDS.items() for name, known in kinds.items()}
+_REGISTERED = {"model": ESTIMATORS, "value": VALUES}
+_NAMES = {known.import_path: (kind, name) for kind, kinds in _REGISTERED.items() for name, known in kinds.items()}
 
 # A tree model that is registered there needs no line here: its arrays are those of its ``tree_model_``.
 _TREE_MODEL = {
@@ -155,66 +150,61 @@ _TREE_MODEL = {
 
 
 def names() -> list[str]:
-    """The names of all estimators in files."""
+    """Return the names of all estimators in files."""
     return list(ESTIMATORS)
 
 
 def name_of(thing: object) -> tuple[str, str] | None:
-    """What a thing is, "model" or "value", and what files call its class; None for anything else."""
-    home = f"{type(thing).__module__}:{type(thing).__qualname__}"
-    if home in _NAMES:
-        return _NAMES[home]
-    return next((("model", one.class_name) for one in TREE_MODELS.values() if one.estimator == home), None)
+    """Return the kind of an object ("model" or "value") and its class name in files; None for other objects."""
+    import_path = f"{type(thing).__module__}:{type(thing).__qualname__}"
+    if import_path in _NAMES:
+        return _NAMES[import_path]
+    return next((("model", kind.class_name) for kind in TREE_MODELS.values() if kind.estimator == import_path), None)
 
 
-def today(name: str) -> str:
-    """What an attribute is called that a file of an earlier version may call otherwise."""
-    return FORMER_NAMES.get(name, name)
-
-
-def _kind(kind: str, name: str) -> Kind:
-    if name in _KINDS[kind]:
-        return _KINDS[kind][name]
-    for one in TREE_MODELS.values():
-        if kind == "model" and one.class_name == name:
-            return Kind(one.estimator, _TREE_MODEL)
+def _find_class(kind: str, name: str) -> RegisteredClass:
+    if name in _REGISTERED[kind]:
+        return _REGISTERED[kind][name]
+    for tree_kind in TREE_MODELS.values():
+        if kind == "model" and tree_kind.class_name == name:
+            return RegisteredClass(tree_kind.estimator, _TREE_MODEL)
     raise ValueError(f"there is no {kind} of the class {name!r}")
 
 
 def class_of(kind: str, name: str) -> Any:
-    """The class that files call so; ValueError where there is none."""
-    return _kind(kind, name).type
+    """Return the class with this name in files; raise ValueError if there is none."""
+    return _find_class(kind, name).type
 
 
 def check(kind: str, name: str, thing: object) -> None:
-    """Raise ValueError where attributes of a model, or the fields of a value, do not fit each other."""
-    shapes = _kind(kind, name).shapes
-    lengths = _known_lengths(thing) if kind == "model" else {}
+    """Raise ValueError if the arrays of a model or value do not fit each other."""
+    shapes = _find_class(kind, name).shapes
+    lengths = _find_lengths(thing) if kind == "model" else {}
     if kind == "model" and "words" not in lengths and any("words" in axes for axes in shapes.values()):
         raise ValueError("there is no number n_features_in_")
     check_shapes(thing, shapes, lengths)
 
 
 def check_shapes(thing: object, shapes: Mapping[str, str], lengths: dict[str, int]) -> None:
-    """Raise ValueError where attributes do not have the shapes they should; new lengths are added to those known."""
+    """Raise ValueError for attributes of the wrong shape; new lengths are added to ``lengths``."""
     for name, axes in shapes.items():
-        several, _, inner = name.partition("[].")
+        list_name, _, inner = name.partition("[].")
         if inner:
-            for part in _attribute(thing, several) or ():
+            for part in _get_attribute(thing, list_name) or ():
                 check_shapes(part, {inner: axes}, dict(lengths))
             continue
-        value, optional = _attribute(thing, name.removesuffix("?")), name.endswith("?")
+        value, optional = _get_attribute(thing, name.removesuffix("?")), name.endswith("?")
         if value is None and optional:
             continue
-        shape, wanted = _shape(value), axes.split()
-        if shape is None or not _fits(shape, wanted, lengths):
-            known = " × ".join(f"{lengths[axis]} {axis}" if axis in lengths else axis for axis in wanted)
-            found = "is not there" if shape is None else f"has the shape {shape}"
-            raise ValueError(f"{name.removesuffix('?')} should be {known}, and {found}")
-        lengths |= dict(zip(wanted, shape, strict=True))
+        shape, axis_names = _get_shape(value), axes.split()
+        if shape is None or not _has_shape(shape, axis_names, lengths):
+            expected = " × ".join(f"{lengths[axis]} {axis}" if axis in lengths else axis for axis in axis_names)
+            problem = "is not there" if shape is None else f"has the shape {shape}"
+            raise ValueError(f"{name.removesuffix('?')} should be {expected}, and {problem}")
+        lengths |= dict(zip(axis_names, shape, strict=True))
 
 
-def _known_lengths(model: object) -> dict[str, int]:
+def _find_lengths(model: object) -> dict[str, int]:
     lengths = {"3": 3, "4": 4}
     if type(n_words := getattr(model, "n_features_in_", None)) is int:
         lengths["words"] = n_words
@@ -225,21 +215,22 @@ def _known_lengths(model: object) -> dict[str, int]:
     return lengths
 
 
-def _attribute(model: object, name: str) -> Any:
+def _get_attribute(model: object, name: str) -> Any:
     try:
         return attrgetter(name)(model)
     except AttributeError:
         return None
 
 
-def _shape(value: object) -> tuple[int, ...] | None:
-    if isinstance(value, np.ndarray) or issparse(value):
-        return tuple(cast(Any, value).shape)
+def _get_shape(value: object) -> tuple[int, ...] | None:
+    if isinstance(value, np.ndarray):
+        return tuple(value.shape)
     return (len(value),) if isinstance(value, tuple) else None
 
 
-def _fits(shape: tuple[int, ...], wanted: list[str], lengths: dict[str, int]) -> bool:
-    here: dict[str, int] = {}
-    return len(shape) == len(wanted) and all(
-        lengths.get(axis, here.setdefault(axis, length)) == length for axis, length in zip(wanted, shape, strict=True)
+def _has_shape(shape: tuple[int, ...], axis_names: list[str], lengths: dict[str, int]) -> bool:
+    lengths_here: dict[str, int] = {}
+    return len(shape) == len(axis_names) and all(
+        lengths.get(axis, lengths_here.setdefault(axis, length)) == length
+        for axis, length in zip(axis_names, shape, strict=True)
     )

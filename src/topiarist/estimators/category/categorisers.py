@@ -2,117 +2,144 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import Array, ArrayLike, Csr, Dtype, DTypeLike, Floats, Matrix, Seed
+from topiarist.arrays import Array, ArrayLike, Csr, Dtype, DTypeLike, Floats, Matrix
 from topiarist.errors import InputError, UsageError
-from topiarist.estimators.category import explanation, stored_training
+from topiarist.estimators.category import explanation
+from topiarist.estimators.category.certainty_scale import MIN_DOCUMENTS, CertaintyScale, fit_scale
 from topiarist.estimators.category.class_learning import (
     Categoriser,
-    Learned,
+    LearnedClasses,
     Plan,
     check_words,
-    fold_numbers,
     learn,
-    sharpened,
+    number_folds,
 )
-from topiarist.estimators.category.given_labels import Labels, class_nodes, labels_to_score, read_labels
+from topiarist.estimators.category.given_labels import Labels, find_class_nodes, read_labels, select_labelled
+from topiarist.estimators.category.training_data import (
+    MANY_LABELLED,
+    N_FOLDS_OF_MANY,
+    TrainingData,
+    check_memory,
+    draw_choosing_sample,
+)
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.display import ShownEstimator
-from topiarist.estimators.common.options import LARGEST_SINGLE_COUNT
-from topiarist.estimators.common.progress import fitting
+from topiarist.estimators.common.base import EMOptions
+from topiarist.estimators.common.options import MAX_SINGLE_COUNT
+from topiarist.estimators.common.progress import show_fit
 from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
 from topiarist.estimators.tree.posteriors import FilesDocuments
-from topiarist.hierarchy import levels
-from topiarist.hierarchy.tree import Tree
+from topiarist.execution.blocks import BlockStore
 from topiarist.models import em
+from topiarist.models.engine import SMALLEST_MIXTURE
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
-from topiarist.scale.blocks import BlockStore
-from topiarist.scale.executors import Executor
+from topiarist.trees import levels
+from topiarist.trees.tree import Tree
 
 
-class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEstimator):  # type: ignore[misc]
-    """Base of the categorisers. ``_shares``: tokens choose their classes alone (K2), or a document has one (K3)."""
+@options.estimator()
+class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOptions):  # type: ignore[misc]
+    """Base class of the categorisers. With ``_shares`` tokens choose their classes (K2), else documents do (K3)."""
+
+    _: KW_ONLY
+    smoothing: float | str = 0.01
+    effective_length: float | None = 40.0
+    unlabelled_weight: float | str = 0.2
+    calibrate: bool = False
+    inverse_temperature: float = 1.0
+    dtype: DTypeLike | None = None
+    max_iter: int = 30
 
     _shares = True
     _on_host = True
 
     def fit(self, X: Documents, y: Matrix) -> Self:
-        """Learn from counts (documents × words) and labels.
+        """Learn from counts and labels.
 
-        ``y`` has a label for each document, −1 (in a list of texts also "-1" or None) for one without; or it is a 0/1
-        matrix with a column for each label, and a document with several labels counts once for each.
+        Parameters
+        ----------
+        X : array, sparse matrix or BlockStore (n_documents, n_words)
+            Counts.
+        y : array (n_documents,) or 0/1 matrix (n_documents, n_labels)
+            Label of each document, −1 for an unlabelled one (in a list of texts also "-1" or None). A document with
+            several labels counts once for each.
 
-        A ``BlockStore`` teaches block by block, where the ``executor`` computes; what "cv" and ``calibrate`` ask for is
-        found by 65,536 of its documents with a label, and as many without, in memory.
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        InputError
+            If the labels do not fit the documents or the tree, or a class has no document with words.
+        ResourceError
+            If the executor allows too little memory.
+
+        Notes
+        -----
+        A ``BlockStore`` is read block by block on the ``executor``. "cv" and ``calibrate`` use a sample in memory, of
+        65,536
+        labelled documents and as many unlabelled ones.
         """
         self._check_options()
-        if isinstance(X, BlockStore):
-            self._fit_stored(X, y)
-            return self
-        counts = self._counts(X, reset=True)
+        counts = stored_counts.check_training_counts(self, X)
         labels = read_labels(y, counts.shape[0])
-        check_words(counts, labels)
-        plan = self._plan(labels, options.working_dtype(self.dtype, counts, len(labels.classes)))
-        with self._at_work(plan) as engine:
-            plan = self._settled(engine, counts, labels, plan)
-            with self._shown(plan) as watch:
-                learned = learn(engine, counts, labels, plan, watch)
-            self._calibrate(engine, counts, labels, plan)
-        self._keep(labels, plan, learned)
+        plan = self._make_plan(labels, options.working_dtype(self.dtype, counts, len(labels.classes)))
+        sample: tuple[Csr, Labels] | None = None
+        chooses = self._chooses()
+        check_memory(counts, labels, plan, self.executor, chooses=chooses)
+        data = TrainingData.from_counts(counts, self.executor)
+        check_words(data.document_lengths(), labels)
+        with self._open_engine(plan) as engine:
+            if chooses:
+                sample = (
+                    draw_choosing_sample(counts, labels, plan.seed)
+                    if isinstance(counts, BlockStore)
+                    else (counts, labels)
+                )
+                plan = self._choose_settings(engine, *sample, plan)
+            with self._show_fit(plan) as watch:
+                result = learn(engine, data, labels, plan, watch)
+            self._calibrate(engine, sample, plan)
+        self._store_result(labels, plan, result)
         return self
 
-    def _fit_stored(self, X: BlockStore, y: Matrix) -> None:
-        """The same from files, see ``stored_training``."""
-        with stored_counts.as_store(self, X) as store:
-            labels = read_labels(y, len(store))
-            plan = self._plan(labels, options.precision(self.dtype, store.nnz, store.largest, len(labels.classes)))
-            memory, chooses = getattr(self.executor, "memory", None), self._chooses()
-            stored_training.check_room(store, labels, plan, memory, chooses=chooses)
-            with self._at_work(plan) as engine:
-                sample = stored_training.choosing_sample(store, labels, plan.seed) if chooses else None
-                if sample is not None:
-                    plan = self._settled(engine, *sample, plan)
-                with self._shown(plan) as watch:
-                    learned = stored_training.learn_stored(engine, store, labels, plan, watch, self.executor)
-                if sample is not None:
-                    self._calibrate(engine, *sample, plan)
-                else:
-                    self.sharpness_, self.floor_ = 1.0, 0.0
-        self._keep(labels, plan, learned)
-
     @contextmanager
-    def _at_work(self, plan: Plan) -> Iterator[Engine]:
-        """What computes."""
+    def _open_engine(self, plan: Plan) -> Iterator[Engine]:
+        """Yield the engine."""
         for kind in {plan.dtype, np.dtype(np.float32)} if self._chooses() else {plan.dtype}:
             prepare_kernels(kind, "paths", "classes")
-        with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
+        with options.open_engine(self) as engine, threadpool_limits(limits=1, user_api="blas"):
             yield engine
 
-    def _shown(self, plan: Plan) -> Any:
-        return fitting(type(self).__name__, plan.rules, show=bool(self.verbose))
+    def _show_fit(self, plan: Plan) -> Any:
+        return show_fit(type(self).__name__, plan.rules, show=bool(self.verbose))
 
-    def _calibrate(self, engine: Engine, counts: Csr, labels: Labels, plan: Plan) -> None:
-        self.sharpness_, self.floor_ = 1.0, 0.0
-        if self.calibrate:
-            self.sharpness_, self.floor_ = fitted_sharpness(engine, counts, labels, plan)
+    def _calibrate(self, engine: Engine, sample: tuple[Csr, Labels] | None, plan: Plan) -> None:
+        """Fit the certainties to a sample; without a sample, or with few documents, the posterior is unchanged."""
+        scale = fit_certainty_scale(engine, *sample, plan) if self.calibrate and sample is not None else None
+        self.sharpness_, self.floor_, self.half_length_ = 1.0, 0.0, None
+        if scale is not None:
+            self.sharpness_, self.floor_, self.half_length_ = scale.sharpness, scale.floor, scale.half_length
 
     def _seed(self) -> int:
-        return int(options.generator(0 if self.random_state is None else self.random_state).integers(2**31))
+        return int(options.make_generator(0 if self.random_state is None else self.random_state).integers(2**31))
 
-    def _plan(self, labels: Labels, dtype: Dtype) -> Plan:
-        tree, nodes = class_nodes(self.tree, labels.classes)
+    def _make_plan(self, labels: Labels, dtype: Dtype) -> Plan:
+        tree, nodes = find_class_nodes(self.tree, labels.classes)
         # the maximum-likelihood words of a flat tree are known: those of each class, and none of the root (K1)
         flat = self.tree is None or (self.topic_mix == "ml" and tree.depth == 1 and tree.root not in nodes)
         rules = em.Rules(self.max_iter, self.tol)
@@ -123,86 +150,141 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEst
             float(self.inverse_temperature), rules, dtype, self._seed(),
         )  # fmt: skip
 
-    def _settled(self, engine: Engine, counts: Csr, labels: Labels, plan: Plan) -> Plan:
-        """The plan with what cross-validation was asked to choose; smoothing without the unlabelled documents."""
+    def _choose_settings(self, engine: Engine, counts: Csr, labels: Labels, plan: Plan) -> Plan:
+        """Return the plan with values chosen by cross-validation; smoothing ignores unlabelled documents."""
         if self.smoothing == "cv":
             weight = plan.unlabelled_weight
-            alone = replace(plan, unlabelled_weight=0.0)
-            plan = chosen(engine, counts, labels, alone, "smoothing", SMOOTHINGS)
+            plan_without = replace(plan, unlabelled_weight=0.0)
+            plan = choose_value(engine, counts, labels, plan_without, "smoothing", SMOOTHINGS)
             plan = replace(plan, unlabelled_weight=weight)
         if self.unlabelled_weight == "cv" and (labels.of_row < 0).any():
-            plan = chosen(engine, counts, labels, plan, "unlabelled_weight", WEIGHTS)
+            plan = choose_value(engine, counts, labels, plan, "unlabelled_weight", UNLABELLED_WEIGHTS)
         return plan
 
     def _chooses(self) -> bool:
         return "cv" in (self.smoothing, self.unlabelled_weight) or bool(self.calibrate)
 
-    def _keep(self, labels: Labels, plan: Plan, learned: Learned) -> None:
+    def _store_result(self, labels: Labels, plan: Plan, result: LearnedClasses) -> None:
         self.classes_, self.tree_, self.class_nodes_ = labels.classes, plan.tree, plan.class_nodes
         self.smoothing_, self.unlabelled_weight_ = plan.smoothing, plan.unlabelled_weight
-        self.class_tokens_ = learned.class_tokens
-        self.class_prior_ = learned.class_tokens / learned.class_tokens.sum()
-        self.topic_given_class_, self.word_given_topic_ = learned.topic_given_class, learned.word_given_topic
-        self._class_word_table = learned.class_word_table
-        fit = learned.fit
+        self.class_tokens_ = result.class_tokens
+        self.class_prior_ = result.class_tokens / result.class_tokens.sum()
+        self.topic_given_class_, self.word_given_topic_ = result.topic_given_class, result.word_given_topic
+        self._class_word_table = result.class_word_table
+        fit = result.fit
         self.history_, self.n_iter_, self.converged_ = np.array(fit.objectives), max(1, fit.steps), fit.converged
         self.stopped_ = fit.reason
 
     def predict_proba(self, X: Documents) -> Floats:
-        """P(class | document), each document by itself; columns are ``classes_``. Of a ``BlockStore`` too."""
+        """Return P(class | document).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or BlockStore (n_documents, n_words)
+            Counts.
+
+        Returns
+        -------
+        array (n_documents, n_classes)
+            Posteriors; columns are ``classes_`` and rows sum to one.
+        """
         check_is_fitted(self)
         return stored_counts.read(self, X)
 
     def predict(self, X: Documents) -> Any:
-        """The most probable class of each document."""
+        """Return the most probable class of each document.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or BlockStore (n_documents, n_words)
+            Counts.
+
+        Returns
+        -------
+        array (n_documents,)
+            Classes.
+        """
         rows = self.predict_proba(X)
         return self.classes_[rows.argmax(axis=1)]
 
     def score(self, X: Documents, y: Matrix, sample_weight: ArrayLike | None = None) -> float:
-        """The share of documents whose class is predicted; those without a label (−1 or None) are left out."""
+        """Return the accuracy on labelled documents.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or BlockStore (n_documents, n_words)
+            Counts.
+        y : array (n_documents,)
+            Labels; −1 or None marks a document that is ignored.
+        sample_weight : array (n_documents,) or None
+            Weights of the documents.
+
+        Returns
+        -------
+        float
+            Share of documents with the right class.
+        """
         rows = self.predict(X)
-        known, labelled = labels_to_score(y, len(rows))
-        weight = None if sample_weight is None else np.asarray(sample_weight)[labelled]
-        return float(accuracy_score(known, rows[labelled], sample_weight=weight))
+        classes, is_labelled = select_labelled(y, len(rows))
+        weight = None if sample_weight is None else np.asarray(sample_weight)[is_labelled]
+        return float(accuracy_score(classes, rows[is_labelled], sample_weight=weight))
 
     def predict_log_proba(self, X: Documents) -> Floats:
-        """Logarithms of ``predict_proba``; nothing is less probable than 1e-30."""
-        return np.log(np.maximum(self.predict_proba(X), 1e-30))
+        """Return the logarithms of ``predict_proba``, with probabilities of at least 1e-30."""
+        return np.log(np.maximum(self.predict_proba(X), SMALLEST_MIXTURE))
 
     def without_known_words(self, X: Documents) -> Any:
-        """True for each document that has no word of the training documents: its answer is ``class_prior_``."""
+        """Return whether each document has no known word; its posterior is then ``class_prior_``."""
         check_is_fitted(self)
         counts = self._counts(X, reset=False)
-        known = self._class_word_table.max(axis=1) > 0
-        return np.asarray(counts @ known.astype(np.float64)).ravel() == 0
+        is_known = self._class_word_table.max(axis=1) > 0
+        return np.asarray(counts @ is_known.astype(np.float64)).ravel() == 0
 
     def level_curve(self, X: Documents, y: Matrix, rho: Sequence[float] = levels.RHOS) -> levels.LevelCurve:
-        """Accuracy against coverage of ``predict_path`` as ``rho`` moves, on documents whose labels are known."""
+        """Return accuracy against coverage of ``predict_path`` for several ``rho``, on labelled documents."""
         check_is_fitted(self)
-        places = dict(zip(self.classes_.tolist(), self.class_nodes_, strict=True))
-        given = np.asarray(y).tolist()
-        unknown = next((label for label in given if label not in places), None)
-        if unknown is not None:
-            raise InputError(f"no class is called {unknown!r}", hint=f"labels as in classes_: {self.classes_[:5]}")
+        nodes = dict(zip(self.classes_.tolist(), self.class_nodes_, strict=True))
+        labels = np.asarray(y).tolist()
+        unknown_label = next((label for label in labels if label not in nodes), None)
+        if unknown_label is not None:
+            raise InputError(
+                f"no class is called {unknown_label!r}", hint=f"labels as in classes_: {self.classes_[:5]}"
+            )
         return levels.level_curve(
-            self.tree_, self.class_nodes_, self.predict_proba(X), np.array([places[label] for label in given]), rho
+            self.tree_, self.class_nodes_, self.predict_proba(X), np.array([nodes[label] for label in labels]), rho
         )
 
     def explain(
         self, x: Matrix, *, n_words: int = 8, n_labels: int = 3, words: Sequence[str] | None = None
     ) -> explanation.Explanation:
-        """Why a document is filed where it is: the words that spoke for each label, and for each step down the tree.
+        """Return the words for and against each label of a document, and for each step down the tree.
 
-        ``x`` is one document: a row of counts, as an array, a list or a matrix of one row. ``words`` are the names
-        of the columns.
+        Parameters
+        ----------
+        x : array or sparse matrix of one row
+            Counts of one document.
+        n_words, n_labels : int, default 8 and 3
+            Maximum number of words and labels to explain.
+        words : sequence of str or None
+            Names of the columns.
+
+        Returns
+        -------
+        Explanation
+            Evidence by label and by step.
+
+        Raises
+        ------
+        InputError
+            If ``x`` is not one document.
         """
         check_is_fitted(self)
-        row, counts, names = explanation.asked(self, x, words, n_words, n_labels)
+        row, counts, names = explanation.build_explain_request(self, x, words, n_words, n_labels)
         view = explanation.View(
             self.tree_, self.class_nodes_, self.classes_, self._class_word_table, self.class_prior_, names,
             self._reading_length,
         )  # fmt: skip
-        return explanation.explained(view, counts, self.predict_proba(row)[0], n_words, n_labels)
+        return explanation.explain(view, counts, self.predict_proba(row)[0], n_words, n_labels)
 
     @property
     def components_(self) -> Floats:
@@ -211,17 +293,18 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEst
 
     def _reader(self, engine: Engine) -> Categoriser:
         prepare_kernels(self._class_word_table.dtype, "paths", "classes")
+        length = self.half_length_
+        scale = None if length is None else CertaintyScale(self.sharpness_, length, self.floor_)
         return Categoriser(
-            engine, self._class_word_table, self.class_tokens_, self._shares, self._reading_length, self.sharpness_,
-            self.floor_,
-        )  # fmt: skip
+            engine, self._class_word_table, self.class_tokens_, self._shares, self._reading_length, scale
+        )
 
     @property
     def _reading_length(self) -> float | None:
         return None if self._shares else self.effective_length
 
     def _counts(self, X: Documents, *, reset: bool) -> Csr:
-        return stored_counts.checked(self, X, "this method", reset=reset)
+        return stored_counts.check_counts_in_memory(self, X, "this method", reset=reset)
 
     def _check_options(self) -> None:
         options.check_one_of("topic_mix", self.topic_mix, ("ml", "uniform", "heldout"))
@@ -238,220 +321,195 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, ShownEst
 
 
 SMOOTHINGS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
-WEIGHTS = (0.0, 0.05, 0.2, 0.5, 1.0)
-FOLDS = 5
-SHARPEST = 1000.0
-FLOORS = (1e-9, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0)
+UNLABELLED_WEIGHTS = (0.0, 0.05, 0.2, 0.5, 1.0)
+N_FOLDS = 5
+MAX_CALIBRATION_DOCUMENTS = 5_000  # unseen documents: three numbers are fitted to them
 
 
-def unseen_posteriors(engine: Engine, counts: Csr, labels: Labels, plan: Plan) -> tuple[Floats, Any]:
-    """P(class | document) of labelled documents, each told by a model that has not seen it; and their classes."""
-    if float(counts.data.max(initial=0)) <= LARGEST_SINGLE_COUNT:
+def heldout_posteriors(engine: Engine, counts: Csr, labels: Labels, plan: Plan) -> tuple[Floats, Any]:
+    """Return P(class | document) of labelled documents from models that did not see them, and their classes."""
+    readings = list(_iterate_folds(engine, counts, labels, plan, N_FOLDS))
+    rows = np.concatenate([categoriser(counts[labels.rows[out]]) for categoriser, out in readings])
+    return rows, np.concatenate([labels.of_row[out] for _, out in readings])
+
+
+def _iterate_folds(
+    engine: Engine, counts: Csr, labels: Labels, plan: Plan, n_folds: int
+) -> Iterator[tuple[Categoriser, Array]]:
+    """Yield models that each lack the documents of one fold, and these documents."""
+    if float(counts.data.max(initial=0)) <= MAX_SINGLE_COUNT:
         plan = replace(plan, dtype=np.dtype(np.float32))  # precise enough to compare
-    told = [
-        (Categoriser(engine, learned.class_word_table, learned.class_tokens, plan.shares, plan.reading_length), out)
-        for out, learned in _without_folds(engine, counts, labels, plan)
-    ]
-    rows = np.concatenate([categoriser(counts[labels.rows[out]]) for categoriser, out in told])
-    return rows, np.concatenate([labels.of_row[out] for _, out in told])
+    folds, data = number_folds(labels, plan.seed + 1, n_folds), TrainingData.from_counts(counts)
+    is_labelled = labels.of_row >= 0
+    for fold in range(n_folds):
+        heldout = np.flatnonzero(is_labelled & (folds == fold))
+        if len(heldout):
+            result = learn(engine, data, labels.select(np.flatnonzero(~(is_labelled & (folds == fold)))), plan)
+            words, tokens = result.class_word_table, result.class_tokens
+            yield Categoriser(engine, words, tokens, plan.shares, plan.reading_length), heldout
 
 
-def _without_folds(engine: Engine, counts: Csr, labels: Labels, plan: Plan) -> Iterator[tuple[Any, Any]]:
-    folds = fold_numbers(labels, plan.seed + 1, FOLDS)
-    known = labels.of_row >= 0
-    for fold in range(FOLDS):
-        out = np.flatnonzero(known & (folds == fold))
-        if len(out):
-            yield out, learn(engine, counts, labels.only(np.flatnonzero(~(known & (folds == fold)))), plan)
-
-
-def chosen(engine: Engine, counts: Csr, labels: Labels, plan: Plan, name: str, values: tuple[float, ...]) -> Plan:
-    """The plan with the value that puts most unseen documents into their class; between equals the most likely one."""
+def choose_value(engine: Engine, counts: Csr, labels: Labels, plan: Plan, name: str, values: tuple[float, ...]) -> Plan:
+    """Return the plan with the value of highest held-out accuracy; ties are resolved by likelihood."""
     best, best_score = plan, (-1.0, -np.inf)
     for value in values:
         candidate = replace(plan, **{name: value})  # type: ignore[arg-type]
-        rows, truth = unseen_posteriors(engine, counts, labels, candidate)
-        score = float(np.mean(rows.argmax(axis=1) == truth)), _mean_log(rows, truth)
+        rows, truth = heldout_posteriors(engine, counts, labels, candidate)
+        score = float(np.mean(rows.argmax(axis=1) == truth)), _mean_log_probability(rows, truth)
         if score > best_score:
             best, best_score = candidate, score
     return best
 
 
-def fitted_sharpness(engine: Engine, counts: Csr, labels: Labels, plan: Plan) -> tuple[float, float]:
-    """The power of P(class | document), and its floor, under which the classes of unseen documents are most probable.
+def fit_certainty_scale(engine: Engine, counts: Csr, labels: Labels, plan: Plan) -> CertaintyScale | None:
+    """Return the certainty scale fitted to held-out labelled documents; None with too few of them.
 
-    Shares of tokens may be exactly zero, and a class without a share may still be right: the floor says how often.
+    The only document of a class is left out, because its class is unknown without it. With many documents some folds
+    suffice.
     """
-    rows, truth = unseen_posteriors(engine, counts, labels, plan)
-    limit = np.log(SHARPEST)
-    found = []
-    for floor in FLOORS:
+    sizes = np.bincount(labels.of_row[labels.of_row >= 0], minlength=len(labels.classes))
+    is_usable = (labels.of_row >= 0) & (sizes[labels.of_row] > 1)
+    n_known = int(np.count_nonzero(is_usable))
+    if n_known < MIN_DOCUMENTS:
+        _warn_few_documents(n_known)
+        return None
+    parts, n_read = [], 0
+    for reader, out in _iterate_folds(
+        engine, counts, labels, plan, N_FOLDS if n_known < MANY_LABELLED else N_FOLDS_OF_MANY
+    ):
+        documents = out[is_usable[out]]
+        parts.append((*reader.read_as_equally_long(counts[labels.rows[documents]]), labels.of_row[documents]))
+        n_read += len(documents)
+        if n_read >= MAX_CALIBRATION_DOCUMENTS:
+            break
+    rows, tokens, truth = (np.concatenate(part) for part in zip(*parts, strict=True))
+    has_words = tokens > 0
+    if np.count_nonzero(has_words) < MIN_DOCUMENTS:
+        _warn_few_documents(int(np.count_nonzero(has_words)))
+        return None
+    return fit_scale(rows[has_words], tokens[has_words], truth[has_words])
 
-        def loss(logarithm: float, floor: float = floor) -> float:
-            return -_mean_log(sharpened(rows, float(np.exp(logarithm)), floor), truth)
 
-        best = minimize_scalar(loss, bounds=(-limit, limit), method="bounded")
-        found.append((float(best.fun), float(np.exp(best.x)), floor))
-    _, power, floor = min(found)
-    return power, floor
-
-
-def _mean_log(rows: Floats, truth: Array) -> float:
-    given = rows[np.arange(len(truth)), truth].astype(np.float64)
-    return float(np.log(np.maximum(given, 1e-12)).mean())
+def _warn_few_documents(n_docs: int) -> None:
+    warnings.warn(
+        f"The certainties are not calibrated. Expected at least {MIN_DOCUMENTS} documents with words and a label that "
+        f"another document has too, got {n_docs}. Label more documents.",
+        UserWarning,
+        stacklevel=5,
+    )
 
 
-CATEGORISING = {
-    "random_state": "Seed of the folds. None deals them as the seed 0 does: the same documents give the same bits.",
-    "device": "Where to compute: the processor, which known classes do not keep busy.",
-    "executor": "Where blocks of a ``BlockStore`` teach and are read; None is this process. See docs/how-to/scale.md.",
+def _mean_log_probability(rows: Floats, truth: Array) -> float:
+    probabilities = rows[np.arange(len(truth)), truth].astype(np.float64)
+    return float(np.log(np.maximum(probabilities, 1e-12)).mean())
+
+
+OPTION_TEXTS = {
+    "random_state": "Seed of the folds. None is the same as 0, so that the same documents give the same bits.",
+    "device": "Device that must exist. Classes are too few for a device, and the processor computes.",
+    "executor": "Executor of the blocks of a ``BlockStore``. None: this process. See docs/how-to/scale.md.",
 }
 
 
-@options.common_options(**CATEGORISING)
+@options.estimator(**OPTION_TEXTS)
 class HPLC(DocumentCategoriser):
-    """Hierarchical probabilistic latent categorisation: classes at the nodes of a given tree share words along it.
+    """Hierarchical probabilistic latent categoriser: classes at nodes of a given tree share words of their paths.
 
     Parameters
     ----------
     tree : Tree or None
-        Names of nodes (or paths to them) are the labels; classes may sit at any node. None: no hierarchy, as ``PLC``.
+        Tree whose node names, or paths, are the labels. Classes can be at any node. None: no hierarchy, as ``PLC``.
     topic_mix : "heldout", "uniform" or "ml", default "heldout"
-        Where P(topic | class) comes from: documents held out in turn, nowhere (even on the path), or the training
-        documents themselves, which puts all weight on the classes' own words and is then no better than ``PLC``.
+        Source of P(topic | class). "heldout": documents held out in turn. "uniform": even along the path. "ml": the
+        training documents, which leaves each class with its own words only, as ``PLC``.
     smoothing : float or "cv", default 0.01
         Pseudo-count for each known word of a topic. "cv": chosen by cross-validation.
     effective_length : float or None, default 40
-        A longer document weighs as if it had so many tokens. None: every token counts.
+        Weigh a longer document as if it had this many tokens. None: use every token.
     unlabelled_weight : float or "cv", default 0.2
-        What a token of a document without a label counts. 0 leaves them out. "cv": chosen by cross-validation.
+        Weight of a token of an unlabelled document. 0 ignores them. "cv": chosen by cross-validation.
     calibrate : bool, default False
-        Sharpen or flatten P(class | document) as cross-validation says, so that 0.9 means nine in ten. Takes five
-        more fits. The predicted classes stay the same.
+        Calibrate P(class | document) by cross-validation, so that 0.9 is right in nine cases of ten. Takes up to five
+        more fits. Documents are then read with equal length, which can change the predicted class of a very long or
+        very short document between two equally probable classes.
     inverse_temperature : float, default 1.0
-        Below 1: tempered training.
+        Values below 1 temper the training.
 
     Attributes
     ----------
     classes_ : array (n_classes,)
-        The labels, sorted.
+        Labels, sorted.
     class_nodes_ : tuple
-        The node of each class.
+        Node of each class.
     class_prior_ : array (n_classes,)
-        P(class), by tokens; the answer for a document without known words.
+        P(class) by tokens, the posterior of a document without known words.
     topic_given_class_ : array (n_classes, n_nodes)
-        P(topic | class), zero off the path; rows sum to one.
+        P(topic | class), zero outside the path; rows sum to one.
     word_given_topic_ : array (n_nodes, n_words)
-        P(word | topic); rows sum to one, and words that no training document has are zero.
+        P(word | topic); rows sum to one, and words without training documents are zero.
     tree_ : Tree
-        The tree; without one a root and a leaf for each class.
+        The tree. Without a given one: a root and a leaf for each class.
     class_tokens_ : array (n_classes,)
-        #α: the tokens of each class as training weighs them, after ``effective_length`` and ``unlabelled_weight``.
+        Weighted tokens of each class, after ``effective_length`` and ``unlabelled_weight``.
     smoothing_, unlabelled_weight_ : float
-        What was given or chosen.
+        Values that were used.
     sharpness_, floor_ : float
-        What ``calibrate`` found: P(class | document) is ∝ (P + floor) to the power of sharpness. 1 and 0 without it.
+        Calibration: P(class | document) ∝ (P + floor) to the power of sharpness · n / (n + half length), for n known
+        tokens. 1 and 0 without it.
+    half_length_ : float or None
+        Calibration: number of tokens at which the power is half of its maximum. None without it.
     history_ : array
-        The objective of the last EM run: of its start and after every step.
+        Objective of the last EM run: of the start and after every step.
     n_iter_, converged_, stopped_
-        Steps of that run, whether there was nothing more to gain, and the reason it ended.
+        Number of steps of the last run, whether it converged, and the reason of the stop.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topiarist import HPLC, Tree
+    >>> tree = Tree.from_paths(["x/a", "x/b", "y/c"])
+    >>> HPLC(tree).fit(np.eye(6) + 1, list("abcabc")).predict_proba(np.eye(6)).shape
+    (6, 3)
     """
 
-    _shares = True
-
-    def __init__(
-        self,
-        tree: Tree | None = None,
-        *,
-        topic_mix: str = "heldout",
-        smoothing: float | str = 0.01,
-        effective_length: float | None = 40.0,
-        unlabelled_weight: float | str = 0.2,
-        calibrate: bool = False,
-        inverse_temperature: float = 1.0,
-        dtype: DTypeLike | None = None,
-        max_iter: int = 30,
-        tol: float = 1e-4,
-        random_state: Seed = None,
-        device: str = "cpu",
-        n_threads: int | None = None,
-        executor: Executor | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.tree = tree
-        self.topic_mix = topic_mix
-        self.smoothing = smoothing
-        self.effective_length = effective_length
-        self.unlabelled_weight = unlabelled_weight
-        self.calibrate = calibrate
-        self.inverse_temperature = inverse_temperature
-        self.dtype = dtype
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.device = device
-        self.n_threads = n_threads
-        self.executor = executor
-        self.verbose = verbose
+    tree: Tree | None = None
+    _: KW_ONLY
+    topic_mix: str = "heldout"
 
 
 class HierarchicalMixture(HPLC):
-    """Hierarchical naive Bayes: trained as ``HPLC``, but a document has one class, which all its words tell together.
+    """Hierarchical naive Bayes: trained as ``HPLC``, with one class for all words of a document.
 
-    Parameters and attributes are those of ``HPLC``. P(class | document) is the product over all words, so that it is
-    nearly always close to 0 or 1: an effective length or ``calibrate`` makes it say how certain the class is.
+    Parameters and attributes are those of ``HPLC``. P(class | document) is a product over all words, and so it is
+    nearly always close to 0 or 1. Use an effective length or ``calibrate`` for meaningful probabilities.
     """
 
     _shares = False
 
 
-@options.common_options(**CATEGORISING)
+@options.estimator(**OPTION_TEXTS)
 class PLC(DocumentCategoriser):
-    """Probabilistic latent categorisation: ``HPLC`` without a hierarchy.
+    """Probabilistic latent categoriser: ``HPLC`` without a hierarchy.
 
-    Nothing is iterated in training, unless there are unlabelled documents.
+    Training takes one step, unless there are unlabelled documents.
 
     Parameters
     ----------
     smoothing, effective_length, unlabelled_weight, calibrate, inverse_temperature
-        As those of ``HPLC``.
+        As in ``HPLC``.
 
     Attributes
     ----------
     classes_, class_prior_, topic_given_class_, word_given_topic_, tree_ and the others of ``HPLC``
-        The tree is a root, which says nothing, and a leaf for each class.
+        The tree has a root without words and a leaf for each class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topiarist import PLC
+    >>> PLC().fit(np.eye(4) + 1, list("abab")).predict(np.eye(4)).shape
+    (4,)
     """
 
     tree = None
     topic_mix = "ml"
-
-    def __init__(
-        self,
-        *,
-        smoothing: float | str = 0.01,
-        effective_length: float | None = 40.0,
-        unlabelled_weight: float | str = 0.2,
-        calibrate: bool = False,
-        inverse_temperature: float = 1.0,
-        dtype: DTypeLike | None = None,
-        max_iter: int = 30,
-        tol: float = 1e-4,
-        random_state: Seed = None,
-        device: str = "cpu",
-        n_threads: int | None = None,
-        executor: Executor | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.smoothing = smoothing
-        self.effective_length = effective_length
-        self.unlabelled_weight = unlabelled_weight
-        self.calibrate = calibrate
-        self.inverse_temperature = inverse_temperature
-        self.dtype = dtype
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.device = device
-        self.n_threads = n_threads
-        self.executor = executor
-        self.verbose = verbose

@@ -1,12 +1,11 @@
-"""The words of classes, from labelled documents and from what is guessed of the others: the generative half.
+"""Words of classes, from labelled documents and from guessed classes of unlabelled ones.
 
-A document of a class draws its words from that class. Labelled documents say which words those are; a document without
-a label lends its words to the classes that a first guess gives it, which is one step of EM from that guess. The words
-of a class lean on those of the headings above it, and these on the words of all documents: pseudo-counts, as many at
-each level.
+Labelled documents give the words of their classes. An unlabelled document adds its words to the classes of a first
+guess, which is one step of EM. Words of a class have a prior from the headings above it, and these from all documents.
 
-Whoever lends words to the class that is guessed finds the guess confirmed by them. So documents are in eight parts, by
-their words: one of a part is judged by the words that the others have lent, and so is a new one.
+A document that added words to a guessed class would confirm the guess. So unlabelled documents are dealt into eight
+parts by their words. A document of a part is scored with the words that the other parts added. New documents are
+treated in the same way.
 """
 
 from __future__ import annotations
@@ -17,45 +16,45 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Csr, Floats, Ints
-from topiarist.counts.weighting import shortened
-from topiarist.hierarchy.tree import Tree
+from topiarist.counts.weighting import shorten_documents
+from topiarist.trees.tree import Tree
 
-LENGTH = 40.0  # tokens: a longer document weighs as if it had so many
-TRUST = 0.25  # what a token's evidence is worth: words of a document repeat each other
-LEANING = 200.0  # pseudo-counts from above
-SMALLEST = 1e-12
-PARTS, FEWEST_PARTS = 8, 2  # of documents
-LARGEST = 16e6  # numbers in the tables of all parts: fewer parts where they would be more
+EFFECTIVE_LENGTH = 40.0  # tokens: a longer document weighs as if it had so many
+TOKEN_WEIGHT = 0.25  # what a token's evidence is worth: words of a document repeat each other
+PRIOR_TOKENS = 200.0  # pseudo-counts from above
+MIN_SHARE = 1e-12  # of a word, so that its logarithm is finite
+PARTS, MIN_PARTS = 8, 2  # of documents
+MAX_NUMBERS = 16e6  # numbers in the tables of all parts: fewer parts where they would be more
 
 
 @dataclass(frozen=True)
 class ClassWords:
-    """log P(word | class) less that of all classes together, so that a word that says nothing is zero."""
+    """Log-ratio of P(word | class) to P(word) of all classes; zero for a word without information."""
 
     log_lift: Floats  # (n_words, n_classes); of the documents of the first part, where there are several
-    further: Floats | None = None  # (n_parts - 1, n_words, n_classes), of the others
+    other_lifts: Floats | None = None  # (n_parts - 1, n_words, n_classes), of the others
 
     def __call__(self, counts: Csr) -> Floats:
-        """How much the words of documents speak for each class, (n_docs, n_classes); priors are no part of it."""
-        short = shortened(counts, LENGTH)
-        found: Floats = np.asarray(short @ self.log_lift)
-        if self.further is not None:
-            parts = part_of(counts, len(self.further) + 1)
-            for part, lift in enumerate(self.further, 1):
+        """Return the evidence of the words for each class, (n_docs, n_classes), without priors."""
+        short = shorten_documents(counts, EFFECTIVE_LENGTH)
+        scores: Floats = np.asarray(short @ self.log_lift)
+        if self.other_lifts is not None:
+            parts = assign_parts(counts, len(self.other_lifts) + 1)
+            for part, lift in enumerate(self.other_lifts, 1):
                 rows = np.flatnonzero(parts == part)
-                found[rows] = np.asarray(csr_array(short[rows]) @ lift)
-        return TRUST * found
+                scores[rows] = np.asarray(csr_array(short[rows]) @ lift)
+        return TOKEN_WEIGHT * scores
 
     def word_parts(self, counts: Csr) -> Floats:
-        """What each word of one document adds, (n_words of the document, n_classes)."""
-        part = 0 if self.further is None else int(part_of(counts, len(self.further) + 1)[0])
-        lift = self.log_lift if part == 0 or self.further is None else self.further[part - 1]
-        parts: Floats = TRUST * shortened(counts, LENGTH).data[:, None] * lift[counts.indices]
+        """Return the evidence of each word of one document, (n_words of the document, n_classes)."""
+        part = 0 if self.other_lifts is None else int(assign_parts(counts, len(self.other_lifts) + 1)[0])
+        lift = self.log_lift if part == 0 or self.other_lifts is None else self.other_lifts[part - 1]
+        parts: Floats = TOKEN_WEIGHT * shorten_documents(counts, EFFECTIVE_LENGTH).data[:, None] * lift[counts.indices]
         return parts
 
 
-def part_of(counts: Csr, n_parts: int = PARTS) -> Ints:
-    """The part of each document: by which words it has and how often, so that copies are in the same one."""
+def assign_parts(counts: Csr, n_parts: int = PARTS) -> Ints:
+    """Return the part of each document by its words and their counts, so that duplicates are in the same part."""
     mixed = (counts.indices.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= np.round(1024 * counts.data.astype(np.float64)).astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
     mixed ^= mixed >> np.uint64(31)
@@ -67,49 +66,51 @@ def part_of(counts: Csr, n_parts: int = PARTS) -> Ints:
     return parts
 
 
-def class_words(counts: Csr, shares: Floats, tree: Tree, class_nodes: tuple[int, ...]) -> ClassWords:
-    """``shares``: how much of each document each class has, (n_docs, n_classes)."""
-    return ClassWords(_log_lift(_table(counts, shares), tree, class_nodes))
+def fit_class_words(counts: Csr, shares: Floats, tree: Tree, class_nodes: tuple[int, ...]) -> ClassWords:
+    """Return the words of classes; ``shares`` are the class shares of documents, (n_docs, n_classes)."""
+    return ClassWords(_compute_log_lift(_count_words(counts, shares), tree, class_nodes))
 
 
-def lent_class_words(
-    counts: Csr, shares: Floats, lenders: Csr, lent: Floats, tree: Tree, class_nodes: tuple[int, ...]
+def learn_from_unlabelled(
+    counts: Csr, shares: Floats, unlabelled: Csr, lent_shares: Floats, tree: Tree, class_nodes: tuple[int, ...]
 ) -> ClassWords:
-    """The same where other documents lend their words, ``lent`` (n_lenders, n_classes) of them."""
-    table = _table(counts, shares)
-    n_parts = int(np.clip(LARGEST / max(table.size, 1), FEWEST_PARTS, PARTS))
-    parts = part_of(lenders, n_parts)
+    """Return the words of classes with unlabelled documents, which have the class shares ``lent_shares``."""
+    table = _count_words(counts, shares)
+    n_parts = int(np.clip(MAX_NUMBERS / max(table.size, 1), MIN_PARTS, PARTS))
+    parts = assign_parts(unlabelled, n_parts)
     of_part = [np.flatnonzero(parts == part) for part in range(n_parts)]
-    tables = [_table(csr_array(lenders[rows]), lent[rows]) for rows in of_part]
-    every = sum(tables[1:], tables[0])
-    more = n_parts / (n_parts - 1)  # so that all of them weigh as much as if none was left out
-    first, *others = (_log_lift(table + more * (every - own), tree, class_nodes) for own in tables)
+    tables = [_count_words(csr_array(unlabelled[rows]), lent_shares[rows]) for rows in of_part]
+    total = sum(tables[1:], tables[0])
+    scale = n_parts / (n_parts - 1)  # so that all of them weigh as much as if none was left out
+    first, *others = (
+        _compute_log_lift(table + scale * (total - part_table), tree, class_nodes) for part_table in tables
+    )
     return ClassWords(first, np.stack(others))
 
 
-def _table(counts: Csr, shares: Floats) -> Floats:
-    """How often each class has each word, (n_words, n_classes)."""
-    return np.asarray(shortened(counts, LENGTH).T @ shares)
+def _count_words(counts: Csr, shares: Floats) -> Floats:
+    """Return the count of each word in each class, (n_words, n_classes)."""
+    return np.asarray(shorten_documents(counts, EFFECTIVE_LENGTH).T @ shares)
 
 
-def _log_lift(table: Floats, tree: Tree, class_nodes: tuple[int, ...]) -> Floats:
-    everywhere = table.sum(axis=1)
-    everywhere = everywhere / max(everywhere.sum(), SMALLEST)
-    words: dict[int, Floats] = {tree.root: everywhere}
+def _compute_log_lift(table: Floats, tree: Tree, class_nodes: tuple[int, ...]) -> Floats:
+    overall_shares = table.sum(axis=1)
+    overall_shares = overall_shares / max(overall_shares.sum(), MIN_SHARE)
+    words: dict[int, Floats] = {tree.root: overall_shares}
     under = tree.path_mask(class_nodes)  # (n_classes, n_nodes)
 
-    def of_node(node: int) -> Floats:
+    def find_node_words(node: int) -> Floats:
         if node not in words:
-            own = table[:, under[:, node]].sum(axis=1) + LEANING * of_node(tree.parents[node])
-            words[node] = own / own.sum()
+            word_counts = table[:, under[:, node]].sum(axis=1) + PRIOR_TOKENS * find_node_words(tree.parents[node])
+            words[node] = word_counts / word_counts.sum()
         return words[node]
 
     lift = np.empty_like(table)
     for place, node in enumerate(class_nodes):
-        above = of_node(tree.parents[node]) if node != tree.root else everywhere
-        own = table[:, place] + LEANING * above
-        lift[:, place] = own / own.sum()
-    known = everywhere > 0
-    lift[known] = np.log(np.maximum(lift[known], SMALLEST) / everywhere[known, None])
-    lift[~known] = 0.0
+        parent_words = find_node_words(tree.parents[node]) if node != tree.root else overall_shares
+        word_counts = table[:, place] + PRIOR_TOKENS * parent_words
+        lift[:, place] = word_counts / word_counts.sum()
+    is_known = overall_shares > 0
+    lift[is_known] = np.log(np.maximum(lift[is_known], MIN_SHARE) / overall_shares[is_known, None])
+    lift[~is_known] = 0.0
     return lift.astype(np.float32)

@@ -1,4 +1,4 @@
-"""Labels as people give them: one for each document, none, or several; and where in a tree they are."""
+"""Labels of documents in all accepted forms, and the nodes of labels in a tree."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ from sklearn.utils.validation import column_or_1d
 
 from topiarist.arrays import Array, ArrayLike, Csr, DTypeLike, Unchecked
 from topiarist.errors import InputError
-from topiarist.hierarchy.tree import Tree
-from topiarist.text.spelling import proposed
+from topiarist.text.spelling import format_proposals
+from topiarist.trees.tree import Tree
 
-UNLABELLED = -1
+NO_CLASS = -1
 AS_INDICATOR = "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y), a 0/1 matrix with a column for each label"
 AS_UNLABELLED = "−1 or None for a document without a label"
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Which class each document has; a document with several labels is there several times."""
+    """Class of each document; a document with several labels has several entries."""
 
     classes: Array  # (n_classes,) as they were given, sorted
     rows: Array  # the document of each entry
     of_row: Array  # the number of its class, −1 where there is no label
 
-    def only(self, places: Array) -> Labels:
-        """Some entries."""
+    def select(self, places: Array) -> Labels:
+        """Return some entries."""
         return Labels(self.classes, self.rows[places], self.of_row[places])
 
 
 @dataclass(frozen=True)
 class NamedColumns:
-    """A 0/1 matrix whose columns have names, as those of a data frame have."""
+    """Indicator matrix with named columns, as in a data frame."""
 
     matrix: Array
     columns: tuple[str, ...]
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Documents and labels."""
+        """Number of documents and labels."""
         n_docs, n_labels = self.matrix.shape
         return n_docs, n_labels
 
     @property
     def ndim(self) -> int:
-        """Always two."""
+        """Number of axes, which is 2."""
         return self.matrix.ndim
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
@@ -61,73 +61,73 @@ class NamedColumns:
 
 
 def read_labels(y: Unchecked, n_docs: int) -> Labels:
-    """Labels of documents: a label each (−1 or None for none), or a 0/1 matrix with a column for each label.
+    """Return labels from one label for each document (−1 or None for none), or from an indicator matrix.
 
-    The columns of a data frame have names, which are the labels; otherwise labels are the numbers of the columns.
+    The columns of a data frame give the labels; otherwise they are the numbers of the columns.
     """
     if y is None:
         raise InputError(
             "fitting a categoriser requires y to be passed, but the target y is None", hint=f"a label, {AS_UNLABELLED}"
         )
     if sparse.issparse(y) or (getattr(y, "ndim", 0) == 2 and y.shape[1] != 1):
-        return _several(y, n_docs)
+        return _read_indicator(y, n_docs)
     _refuse_lists(y)
-    given = np.asarray(y)
-    if given.ndim == 2 and given.shape[1] != 1:
-        return _several(given, n_docs)
-    known, without = _each(given, n_docs, warn=True)
-    classes, numbers = np.unique(known, return_inverse=True)
-    of_row = np.full(n_docs, UNLABELLED)
-    of_row[~without] = numbers
-    return _enough(Labels(classes, np.arange(n_docs), of_row))
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] != 1:
+        return _read_indicator(labels, n_docs)
+    known_labels, is_missing = _split_labels(labels, n_docs, warn=True)
+    classes, numbers = np.unique(known_labels, return_inverse=True)
+    of_row = np.full(n_docs, NO_CLASS)
+    of_row[~is_missing] = numbers
+    return _check_classes(Labels(classes, np.arange(n_docs), of_row))
 
 
-def labels_to_score(y: Unchecked, n_docs: int) -> tuple[Array, Array]:
-    """The labels that there are, and which documents have one, of labels that may be missing (−1 or None)."""
+def select_labelled(y: Unchecked, n_docs: int) -> tuple[Array, Array]:
+    """Return the labels of labelled documents, and which documents have one."""
     if sparse.issparse(y):
         raise InputError("expected a label for each document to score, got a matrix", hint=AS_UNLABELLED)
     _refuse_lists(y)
-    given = np.asarray(y)
-    if given.ndim == 2 and given.shape[1] != 1:
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] != 1:
         raise InputError(
-            f"expected a label for each document to score, got a matrix of shape {given.shape}", hint=AS_UNLABELLED
+            f"expected a label for each document to score, got a matrix of shape {labels.shape}", hint=AS_UNLABELLED
         )
-    known, without = _each(given, n_docs)
-    return known, ~without
+    known_labels, is_missing = _split_labels(labels, n_docs)
+    return known_labels, ~is_missing
 
 
-def _each(given: Array, n_docs: int, *, warn: bool = False) -> tuple[Array, Array]:
-    """The labels that there are, as an array of one type, and which documents have none."""
-    given = column_or_1d(given, warn=warn)
-    check_consistent_length(given, np.empty(n_docs))
-    without = _without_label(given)
-    _refuse_nan(given)
-    known = given[~without]
-    if not len(known):
+def _split_labels(labels: Array, n_docs: int, *, warn: bool = False) -> tuple[Array, Array]:
+    """Return the known labels as an array of one type, and which documents have none."""
+    labels = column_or_1d(labels, warn=warn)
+    check_consistent_length(labels, np.empty(n_docs))
+    is_missing = is_label_missing(labels)
+    _refuse_nan(labels)
+    known_labels = labels[~is_missing]
+    if not len(known_labels):
         raise InputError(
             f"expected labelled documents, got {n_docs} without a label", hint="some documents with labels"
         )
-    if given.dtype == object:
-        known = _plain(known)
-    if known.dtype.kind == "S":
+    if labels.dtype == object:
+        known_labels = _unify_type(known_labels)
+    if known_labels.dtype.kind == "S":
         raise InputError("expected whole numbers or texts as labels, got bytes", hint="[l.decode() for l in y]")
     try:
-        check_classification_targets(known)
+        check_classification_targets(known_labels)
     except ValueError as error:
         raise InputError(f"y cannot be used as class labels: {error}", hint="whole numbers or texts") from error
-    return known, without
+    return known_labels, is_missing
 
 
-def _without_label(y: Array) -> Array:
+def is_label_missing(y: Array) -> Array:
     if y.dtype.kind in "if":
-        return np.asarray(y == UNLABELLED)
+        return np.asarray(y == NO_CLASS)
     if y.dtype.kind == "U":
-        return np.asarray(y == str(UNLABELLED))
-    return np.array([_is_missing(label) or label in (UNLABELLED, str(UNLABELLED)) for label in y], dtype=bool)
+        return np.asarray(y == str(NO_CLASS))
+    return np.array([_is_missing(label) or label in (NO_CLASS, str(NO_CLASS)) for label in y], dtype=bool)
 
 
 def _is_missing(label: object) -> bool:
-    """None, or what pandas has in its place, which cannot be compared with anything."""
+    """Return whether a label is None or pandas' NA."""
     return label is None or type(label).__name__ == "NAType"
 
 
@@ -141,7 +141,7 @@ def _refuse_lists(y: Unchecked) -> None:
 
 
 def _is_indicator(y: Unchecked) -> bool:
-    """Lists that are the rows of a 0/1 matrix, or of a single column."""
+    """Return whether lists are the rows of a 0/1 matrix, or of a single column."""
     try:
         rows = np.asarray(y)
     except ValueError:
@@ -154,11 +154,11 @@ def _refuse_nan(y: Array) -> None:
     if y.dtype == object:
         missing = [not _is_missing(label) and label != label for label in y]
     if np.any(missing):
-        raise InputError("y contains NaN; a missing label must be said so", hint=AS_UNLABELLED)
+        raise InputError("y contains NaN, which is not a missing label", hint=AS_UNLABELLED)
 
 
-def _plain(labels: Array) -> Array:
-    """Objects as an array of one type, if they have one."""
+def _unify_type(labels: Array) -> Array:
+    """Return objects as an array of one type; raise InputError if texts and numbers are mixed."""
     texts = [isinstance(label, str) for label in labels]
     if any(texts) and not all(texts):
         raise InputError(
@@ -167,15 +167,15 @@ def _plain(labels: Array) -> Array:
     return labels if all(texts) else np.array(labels.tolist())
 
 
-def _several(y: Unchecked, n_docs: int) -> Labels:
-    """Each document once for each of its labels, and once if it has none."""
+def _read_indicator(y: Unchecked, n_docs: int) -> Labels:
+    """Return labels with one entry for each label of a document, and one entry for a document without labels."""
     names = getattr(y, "columns", None)
-    given: Any = y if sparse.issparse(y) else _numbers(y)
-    if given.ndim != 2 or given.shape[0] != n_docs:
+    indicator: Any = y if sparse.issparse(y) else _to_numbers(y)
+    if indicator.ndim != 2 or indicator.shape[0] != n_docs:
         raise InputError(
-            f"expected labels of {n_docs} documents, got a matrix of shape {given.shape}", hint="a row each"
+            f"expected labels of {n_docs} documents, got a matrix of shape {indicator.shape}", hint="a row each"
         )
-    matrix = ones_of(sparse.coo_array(given))
+    matrix = to_binary(sparse.coo_array(indicator))
     rows, columns = matrix.nonzero()
     classes = np.arange(matrix.shape[1]) if names is None else np.asarray(names)
     empty = np.setdiff1d(np.arange(len(classes)), columns)
@@ -186,19 +186,19 @@ def _several(y: Unchecked, n_docs: int) -> Labels:
     order = np.argsort(classes, kind="stable")
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
-    bare = np.setdiff1d(np.arange(n_docs), rows)
-    of_row = np.concatenate([places[columns], np.full(len(bare), UNLABELLED)])
-    return _enough(Labels(classes[order], np.concatenate([rows, bare]), of_row))
+    unlabelled_rows = np.setdiff1d(np.arange(n_docs), rows)
+    of_row = np.concatenate([places[columns], np.full(len(unlabelled_rows), NO_CLASS)])
+    return _check_classes(Labels(classes[order], np.concatenate([rows, unlabelled_rows]), of_row))
 
 
-def _numbers(y: Unchecked) -> Array:
+def _to_numbers(y: Unchecked) -> Array:
     try:
         return np.asarray(y, np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"expected a matrix of 0 and 1, got {reprlib.repr(y)}", hint=AS_INDICATOR) from error
 
 
-def _enough(labels: Labels) -> Labels:
+def _check_classes(labels: Labels) -> Labels:
     if len(labels.classes) < 2:
         raise InputError(
             f"expected labels of at least two classes, got one class: {labels.classes[0]!r}",
@@ -207,8 +207,8 @@ def _enough(labels: Labels) -> Labels:
     return labels
 
 
-def class_nodes(tree: Tree | None, classes: Array) -> tuple[Tree, tuple[int, ...]]:
-    """The tree, and the node of each class: the one of the same name, or at the end of the path that the label is."""
+def find_class_nodes(tree: Tree | None, classes: Array) -> tuple[Tree, tuple[int, ...]]:
+    """Return the tree, and the node of each class by its name or path."""
     if tree is None:
         names = [str(label) for label in classes]
         flat = Tree((-1, *[0] * len(names)), ("", *names))
@@ -217,16 +217,17 @@ def class_nodes(tree: Tree | None, classes: Array) -> tuple[Tree, tuple[int, ...
         raise InputError(f"tree must be a topiarist.Tree or None, got {tree!r}", hint="Tree.from_paths([...])")
     nodes = tuple(_node(tree, str(label)) for label in classes)
     if len(set(nodes)) < len(nodes):
-        twice = next(node for node in nodes if nodes.count(node) > 1)
+        repeated_node = next(node for node in nodes if nodes.count(node) > 1)
         raise InputError(
-            f"expected a node for each label, got two labels for {tree.names[twice]!r}", hint="one spelling of it"
+            f"expected a node for each label, got two labels for {tree.names[repeated_node]!r}",
+            hint="one spelling of it",
         )
-    bare = set(tree.leaves) - {step for node in nodes for step in (node, *tree.descendants(node))}
-    if bare:
-        some = ", ".join(repr(tree.names[leaf]) for leaf in sorted(bare)[:5])
+    missing_leaves = set(tree.leaves) - {step for node in nodes for step in (node, *tree.descendants(node))}
+    if missing_leaves:
+        leaf_names = ", ".join(repr(tree.names[leaf]) for leaf in sorted(missing_leaves)[:5])
         warnings.warn(
-            f"{len(bare)} leaves of the tree have no labelled document and are never an answer: {some}"
-            f"{' …' if len(bare) > 5 else ''}",
+            f"{len(missing_leaves)} leaves of the tree have no labelled document and are never an answer: {leaf_names}"
+            f"{' …' if len(missing_leaves) > 5 else ''}",
             UserWarning,
             stacklevel=4,
         )
@@ -240,7 +241,7 @@ def _node(tree: Tree, label: str) -> int:
         leaves = [tree.names[leaf] for leaf in tree.leaves]
         raise InputError(
             f"the label {label!r} is not in the tree: {error.message}",
-            hint=f"labels are names of nodes, or paths: {proposed(label, leaves)}",
+            hint=f"labels are names of nodes, or paths: {format_proposals(label, leaves)}",
         ) from error
 
 
@@ -250,31 +251,31 @@ NO_LABEL = "leave such documents out: keep = np.asarray(Y.sum(axis=1)).ravel() >
 
 @dataclass(frozen=True)
 class LabelMatrix:
-    """Which document has which label, and the form in which predictions go back."""
+    """Labels of documents as a matrix, and the form in which predictions are returned."""
 
     matrix: Any  # csr_array (n_docs, n_labels) of ones
     classes: Any
     form: str  # "single", "dense", "matrix" or "array": one label each, or the kind of indicator
 
 
-def given_back(chosen: Csr, form: str) -> Any:
-    """Chosen labels (anything but zero) as whole numbers: sparse where labels came sparse, else dense."""
-    ones = csr_array((np.ones(chosen.nnz, np.int64), chosen.indices, chosen.indptr), shape=chosen.shape)
-    return csr_matrix(ones) if form == "matrix" else ones if form == "array" else ones.toarray()
+def to_label_format(selected: Csr, form: str) -> Any:
+    """Return selected labels (non-zero entries) as whole numbers, sparse if the labels were sparse."""
+    indicator = csr_array((np.ones(selected.nnz, np.int64), selected.indices, selected.indptr), shape=selected.shape)
+    return csr_matrix(indicator) if form == "matrix" else indicator if form == "array" else indicator.toarray()
 
 
 def read_label_matrix(y: Unchecked, n_docs: int) -> LabelMatrix:
-    """Labels of any of these forms, checked; what is none of them raises ``InputError``."""
+    """Return labels in any accepted form as a matrix; raise InputError for other forms."""
     if y is None:
         raise InputError(
             "requires y to be passed, but the target y is None: PMM learns from labelled documents", hint=INDICATOR
         )
     names = getattr(y, "columns", None)
     if sparse.issparse(y):
-        return _indicator(y, "array" if isinstance(y, sparray) else "matrix", None, n_docs)
-    array = _rectangle(y)
+        return _make_label_matrix(y, "array" if isinstance(y, sparray) else "matrix", None, n_docs)
+    array = _to_array(y)
     if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1 and not _zeros_and_ones(array)):
-        return _single(array, n_docs)
+        return _make_single_labels(array, n_docs)
     if array.ndim != 2:
         raise InputError(f"expected labels as documents × labels, got an array of {array.ndim} axes", hint=INDICATOR)
     if not _zeros_and_ones(array):
@@ -284,16 +285,18 @@ def read_label_matrix(y: Unchecked, n_docs: int) -> LabelMatrix:
             f", the first {_first_other(array)!r}",
             hint=INDICATOR,
         )
-    return _indicator(csr_array(array.astype(np.int64)), "dense", names, n_docs)
+    return _make_label_matrix(csr_array(array.astype(np.int64)), "dense", names, n_docs)
 
 
-def _rectangle(y: Unchecked) -> Any:
+def _to_array(y: Unchecked) -> Any:
     try:
         array = np.asarray(y)
     except ValueError:
         array = np.empty(0, object)
-    ragged = array.dtype == object and (array.size == 0 or any(isinstance(of, list | tuple | set) for of in array.flat))
-    if ragged or (array.ndim == 1 and any(isinstance(of, list | tuple | set | frozenset) for of in array.tolist())):
+    is_ragged = array.dtype == object and (
+        array.size == 0 or any(isinstance(of, list | tuple | set) for of in array.flat)
+    )
+    if is_ragged or (array.ndim == 1 and any(isinstance(of, list | tuple | set | frozenset) for of in array.tolist())):
         raise InputError(
             "expected an indicator matrix (documents × labels) of 0 and 1, got a list of label lists",
             hint=INDICATOR,
@@ -316,55 +319,55 @@ def _check_missing(array: Array) -> None:
         raise InputError(f"Input y contains {kind}", hint="a label is there (1) or not (0); leave out what is unknown")
 
 
-def _check_length(found: int, n_docs: int) -> None:
-    if found != n_docs:
+def _check_length(n_rows: int, n_docs: int) -> None:
+    if n_rows != n_docs:
         raise InputError(
-            f"Found input variables with inconsistent numbers of samples: {n_docs} documents in X, {found} in y",
+            f"Found input variables with inconsistent numbers of samples: {n_docs} documents in X, {n_rows} in y",
             hint="one row of labels for each document",
         )
 
 
-def ones_of(given: sparse.coo_array[Any] | Csr) -> Any:
-    """A sparse indicator matrix as one of its own, by rows: a one for each label, however often it was said."""
-    _check_missing(given.data)
-    if not _zeros_and_ones(given.data):
+def to_binary(indicator: sparse.coo_array[Any] | Csr) -> Any:
+    """Return a copy of a sparse indicator matrix by rows, with a one for each label."""
+    _check_missing(indicator.data)
+    if not _zeros_and_ones(indicator.data):
         raise InputError(
-            f"expected an indicator matrix of 0 and 1, got other values, the first {_first_other(given.data)!r}",
+            f"expected an indicator matrix of 0 and 1, got other values, the first {_first_other(indicator.data)!r}",
             hint=INDICATOR,
         )
-    matrix = csr_array(given.astype(np.int64))
+    matrix = csr_array(indicator.astype(np.int64))
     matrix.eliminate_zeros()
     matrix.data[:] = 1
     return matrix
 
 
-def _indicator(given: Unchecked, form: str, names: ArrayLike | None, n_docs: int) -> LabelMatrix:
-    if given.ndim != 2:
-        raise InputError(f"expected labels as documents × labels, got an array of {given.ndim} axis", hint=INDICATOR)
-    _check_length(given.shape[0], n_docs)
-    matrix = ones_of(given.tocoo(copy=False))
+def _make_label_matrix(labels: Unchecked, form: str, names: ArrayLike | None, n_docs: int) -> LabelMatrix:
+    if labels.ndim != 2:
+        raise InputError(f"expected labels as documents × labels, got an array of {labels.ndim} axis", hint=INDICATOR)
+    _check_length(labels.shape[0], n_docs)
+    matrix = to_binary(labels.tocoo(copy=False))
     if matrix.shape[1] == 0:
         raise InputError("expected at least one label, got an indicator matrix without columns", hint=INDICATOR)
-    bare = np.flatnonzero(np.diff(matrix.indptr) == 0)
-    if len(bare):
+    unlabelled_rows = np.flatnonzero(np.diff(matrix.indptr) == 0)
+    if len(unlabelled_rows):
         raise InputError(
-            f"expected at least one label for each document, got none for {len(bare)} of {n_docs}, the first in row "
-            f"{bare[0]}",
+            f"expected at least one label for each document, got none for {len(unlabelled_rows)} of {n_docs}, the "
+            f"first in row {unlabelled_rows[0]}",
             hint=NO_LABEL,
         )
     classes = np.arange(matrix.shape[1]) if names is None else np.asarray(names)
     empty = np.flatnonzero(np.bincount(matrix.indices, minlength=matrix.shape[1]) == 0)
     if len(empty):
-        listed = ", ".join(str(classes[label]) for label in empty[:5])
+        label_names = ", ".join(str(classes[label]) for label in empty[:5])
         warnings.warn(
-            f"{len(empty)} of {matrix.shape[1]} labels have no documents and will never be predicted: {listed}"
+            f"{len(empty)} of {matrix.shape[1]} labels have no documents and will never be predicted: {label_names}"
             f"{' …' * (len(empty) > 5)}",
             stacklevel=4,
         )
     return LabelMatrix(matrix, classes, form)
 
 
-def _single(array: Array, n_docs: int) -> LabelMatrix:
+def _make_single_labels(array: Array, n_docs: int) -> LabelMatrix:
     _check_missing(array)
     try:
         flat = column_or_1d(array, warn=True)

@@ -1,10 +1,9 @@
-"""One label for each document: a linear classifier and the words of classes, weighed by documents held out in turn.
+"""Classifier with one label for each document, from a linear classifier and the words and vectors of classes.
 
-With few labels the words of the classes say most, and documents without a label help to learn them; with many a linear
-classifier does. In between the scores of both are added. How much each weighs, how much a document without a label
-counts (nothing is among the choices), and how certain answers are: all of it is chosen on documents that were held out.
-Where documents come with vectors the linear classifier sees them beside the words, and where those of a class lie
-(``class_vectors``) is a third score.
+With few labels the words of classes are best, and unlabelled documents help to learn them. With many labels a linear
+classifier is best. The scores of both are added. Weights, the use of unlabelled documents and certainties are chosen on
+held-out documents. Vectors are features of the linear classifier, and their class distributions (``class_vectors``)
+give a third score.
 """
 
 from __future__ import annotations
@@ -17,71 +16,71 @@ from scipy.sparse import csr_array
 
 from topiarist.arrays import Array, Csr, Floats, Ints
 from topiarist.estimators.category.calibration import (
-    UNSEEN_NOTHING,
+    UNCALIBRATED,
     Calibration,
-    Opinions,
-    calibrated,
-    class_bias,
-    class_shares,
-    leveled,
-    probabilities,
-    sharpness_of,
+    FoldScores,
+    estimate_class_shares,
+    fit_calibration,
+    fit_class_bias,
+    fit_sharpness,
+    shrink_to_agreement,
+    to_probabilities,
 )
-from topiarist.estimators.category.class_vectors import ClassVectors, class_vectors, points_in, space_of
-from topiarist.estimators.category.class_words import ClassWords, class_words, lent_class_words
-from topiarist.estimators.category.linear import Features, Linear, Rows, Worth, svm
+from topiarist.estimators.category.class_vectors import ClassVectors, fit_class_vectors, fit_space, project_points
+from topiarist.estimators.category.class_words import ClassWords, fit_class_words, learn_from_unlabelled
+from topiarist.estimators.category.linear import Features, FeatureWeights, Linear, Rows, fit_svm
 from topiarist.estimators.gaussian.vector_space import VectorSpace
-from topiarist.hierarchy.tree import Tree
+from topiarist.trees.tree import Tree
 
-TOPICAL = (0.5, 1.0, 0.0)  # what latent dimensions may be worth beside words, the usual first
+LATENT_WEIGHTS = (0.5, 1.0, 0.0)  # what latent dimensions may be worth beside words, the usual first
 STRENGTHS = (1.0, 5.0)  # of the linear classifier
-UNLABELLED = (0.5, 0.0)  # what a document without a label may count
+UNLABELLED_WEIGHTS = (0.5, 0.0)  # what a document without a label may count
 WEIGHTS = (0.5, 0.3, 0.15, 0.0, 0.7, 0.85, 1.0)  # of the words of classes
-VECTORIAL = (2.0, 1.0, 4.0, 0.0)  # what vectors may be worth beside words, the usual first
-NEAR = (0.25, 0.1, 0.5, 1.0, 0.0)  # of where the vectors of classes lie
+VECTOR_WEIGHTS = (2.0, 1.0, 4.0, 0.0)  # what vectors may be worth beside words, the usual first
+CLASS_VECTOR_WEIGHTS = (0.25, 0.1, 0.5, 1.0, 0.0)  # of where the vectors of classes lie
 UNCHECKED_SHARPNESS = 0.35  # of scores with vectors, where nothing was held out: Gaussians are too sure
-MARGIN = 6.0  # log-odds for a score of the linear classifier
-GUESS = 10.0  # the same for the guess that unlabelled documents get first
-N_FOLDS, N_FOLDS_OF_MANY, MANY = 5, 3, 2000
-MOST_UNLABELLED = 3000  # documents without a label that the folds look at
-ASKED = 600  # of them, about whom those who have learned from different parts are asked
+MARGIN_LOG_ODDS = 6.0  # log-odds for a score of the linear classifier
+GUESS_SHARPNESS = 10.0  # the same for the guess that unlabelled documents get first
+N_FOLDS, N_FOLDS_OF_MANY, MANY_LABELLED = 5, 3, 2000
+MAX_UNLABELLED = 3000  # documents without a label that the folds look at
+MAX_ASKED = 600  # of them, about whom those who have learned from different parts are asked
 PREFERENCE = 6.0  # documents by which a weight must be better that is one unit from the usual …
-ENOUGH = 100  # … of so many unseen; of fewer by more, for they know less
-OTHERWISE = 4.0  # documents by which leaving out those without a label must be better
+ENOUGH_HELDOUT = 100  # … of so many unseen; of fewer by more, for they know less
+UNLABELLED_PREFERENCE = 4.0  # documents by which leaving out those without a label must be better
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What was chosen."""
+    """Chosen settings of the classifier."""
 
     topical: float
     strength: float
     unlabelled_weight: float
     weight: float  # of the words of classes; the rest is the linear classifier's
     vectorial: float = 0.0  # what vectors are worth beside words, in the linear classifier
-    near: float = 0.0  # weight of where the vectors of classes lie
-    lent: float = 0.0  # what the vector of a document without a label counts in that
+    class_vector_weight: float = 0.0
+    unlabelled_vector_weight: float = 0.0  # what the vector of a document without a label counts in that
 
     @property
-    def worth(self) -> Worth:
-        """Of the parts of the linear classifier."""
-        return Worth(self.topical, self.vectorial)
+    def worth(self) -> FeatureWeights:
+        """Feature weights of the linear classifier."""
+        return FeatureWeights(self.topical, self.vectorial)
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is asked for; None is chosen."""
+class FixedSettings:
+    """Settings fixed by the user; None if they are to be chosen."""
 
     unlabelled_weight: float | None
     weight: float | None
 
 
-USUAL = Setting(1.0, 1.0, 0.5, 0.5)
+DEFAULT_SETTING = Setting(1.0, 1.0, 0.5, 0.5)
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What unseen documents say: how many there were, and how many each way got right."""
+    """Number of held-out documents, and how many each method classified right."""
 
     n_unseen: int
     right: int
@@ -92,8 +91,8 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Settled:
-    """What was chosen and why, and how certain answers are."""
+class TunedSettings:
+    """Chosen settings, the trial they come from, and the calibration."""
 
     setting: Setting
     trial: Trial | None
@@ -102,17 +101,17 @@ class Settled:
 
 
 @dataclass(frozen=True)
-class Unseen:
-    """Documents that were held out in turn: their scores and classes; and what each part says of some others."""
+class CrossValidationScores:
+    """Scores and classes of held-out documents, and the scores of unlabelled ones by fold."""
 
     scores: Floats
     truth: Ints
-    opinions: Opinions
+    opinions: FoldScores
 
 
 @dataclass(frozen=True)
 class OneLabel:
-    """A fitted classifier."""
+    """Fitted classifier with one label for each document."""
 
     features: Features
     linear: Linear
@@ -122,45 +121,47 @@ class OneLabel:
     calibration: Calibration
 
     space: VectorSpace | None = None  # of vectors, where documents came with them
-    near: ClassVectors | None = None
+    class_vectors: ClassVectors | None = None
     near_weight: float = 0.0
 
     @property
     def sees_vectors(self) -> bool:
-        """Whether the vectors of documents have a say; not where only words of classes do."""
-        return self.space is not None and (self.near is not None or self.weight < 1.0)
+        """Whether vectors influence the scores."""
+        return self.space is not None and (self.class_vectors is not None or self.weight < 1.0)
 
     def without_vectors(self) -> OneLabel:
-        """The same for documents that have none, as certain as words are where nothing was held out."""
-        return replace(self, calibration=UNSEEN_NOTHING, space=None, near=None, near_weight=0.0)
+        """Return the classifier for documents without vectors, uncalibrated."""
+        return replace(self, calibration=UNCALIBRATED, space=None, class_vectors=None, near_weight=0.0)
 
     def scores(self, counts: Csr, vectors: Floats | None = None) -> Floats:
-        """(n_docs, n_classes)."""
+        """Return the scores, (n_docs, n_classes)."""
         words = self.features.words(counts)
-        points = points_in(self.space, vectors, counts.shape[0])
-        found = mixed(self.linear(Rows(words, self.features.latent(words)[0], points)), self.words(counts), self.weight)
-        return found if self.near is None else found + self.near_weight * self.near(points)
+        points = project_points(self.space, vectors, counts.shape[0])
+        scores = mix_scores(
+            self.linear(Rows(words, self.features.latent(words)[0], points)), self.words(counts), self.weight
+        )
+        return scores if self.class_vectors is None else scores + self.near_weight * self.class_vectors(points)
 
     def __call__(self, counts: Csr, vectors: Floats | None = None) -> Floats:
-        """P(class | document)."""
+        """Return P(class | document)."""
         return self.calibration(self.scores(counts, vectors), self.prior_shift)
 
     def word_parts(self, counts: Csr) -> Floats:
-        """What each word of one document adds to the log-odds of each class."""
+        """Return the part of each word of one document in the log-odds of each class."""
         linear = self.linear.word_parts(self.features, counts)
-        parts: Floats = self.calibration.sharpness * mixed(linear, self.words.word_parts(counts), self.weight)
+        parts: Floats = self.calibration.sharpness * mix_scores(linear, self.words.word_parts(counts), self.weight)
         return parts
 
 
-def mixed(margins: Floats, words: Floats, weight: float) -> Floats:
-    """The scores of both, added."""
-    scores: Floats = (1.0 - weight) * MARGIN * margins + weight * words
+def mix_scores(margins: Floats, words: Floats, weight: float) -> Floats:
+    """Return the weighted sum of linear and word scores."""
+    scores: Floats = (1.0 - weight) * MARGIN_LOG_ODDS * margins + weight * words
     return scores
 
 
 @dataclass(frozen=True)
 class Material:
-    """Documents as numbers, labelled ones and others, and the tree of the classes."""
+    """Features of labelled or unlabelled documents, and the tree of the classes."""
 
     counts: Csr
     rows: Rows
@@ -170,16 +171,16 @@ class Material:
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return len(self.class_nodes)
 
     @property
     def has_vectors(self) -> bool:
-        """Whether documents came with vectors."""
+        """Whether documents have vectors."""
         return bool(self.rows.points.shape[1])
 
     def of(self, rows: Array) -> Material:
-        """Some documents."""
+        """Return the features of some documents."""
         counts = csr_array(self.counts[rows])
         return Material(counts, self.rows.of(rows), self.tree, self.class_nodes, self.groups[rows])
 
@@ -189,230 +190,278 @@ def learn(
     of_row: Ints,
     tree: Tree,
     class_nodes: tuple[int, ...],
-    wanted: Wanted,
+    fixed: FixedSettings,
     seed: int,
-    settled: Settled | None = None,
+    tuned_settings: TunedSettings | None = None,
     groups: Ints | None = None,
     vectors: Floats | None = None,
-) -> tuple[OneLabel, Settled]:
-    """``of_row``: the class of each document, −1 for none. ``settled``: what is chosen already.
+) -> tuple[OneLabel, TunedSettings]:
+    """Fit a classifier; ``of_row`` is the class of each document, −1 for none.
 
-    ``groups``: documents with the same number are held out together. ``vectors``: those that documents come with.
+    ``tuned_settings`` were chosen before. Documents with equal ``groups`` are held out together.
     """
-    labelled, free = np.flatnonzero(of_row >= 0), np.flatnonzero(of_row < 0)
-    if wanted.unlabelled_weight == 0.0:
-        free = free[:0]
-    every = len(labelled) + len(free) == counts.shape[0]
-    features = Features.of(counts if every else csr_array(counts[labelled]), seed)
+    labelled_rows, unlabelled_rows = np.flatnonzero(of_row >= 0), np.flatnonzero(of_row < 0)
+    if fixed.unlabelled_weight == 0.0:
+        unlabelled_rows = unlabelled_rows[:0]
+    uses_all = len(labelled_rows) + len(unlabelled_rows) == counts.shape[0]
+    features = Features.of(counts if uses_all else csr_array(counts[labelled_rows]), seed)
     words = features.words(counts)
-    together = np.arange(counts.shape[0]) if groups is None else groups
-    space = None if vectors is None else space_of(vectors if every else vectors[labelled])
-    rows = Rows(words, features.latent(words)[0], points_in(space, vectors, counts.shape[0]))
-    documents = Material(counts, rows, tree, class_nodes, together)
-    known, others, classes = documents.of(labelled), documents.of(free), of_row[labelled]
-    unseen = None
-    if settled is None:
-        settled, unseen = _settled(known, others, classes, wanted, seed)
-    setting, calibration = settled.setting, settled.calibration
-    if not known.has_vectors:
-        setting = replace(setting, vectorial=0.0, near=0.0)
-    linear = svm(known.rows, classes, known.n_classes, setting.worth, setting.strength)
-    shares = _shares(classes, known.n_classes)
-    lexical = _class_words(known, others, classes, linear, setting.unlabelled_weight)
-    near = _class_vectors(known, others, classes, linear, setting.lent) if setting.near else None
-    shift = np.zeros(known.n_classes)
-    if len(free):
-        told = mixed(linear(others.rows), lexical(others.counts), setting.weight)
-        if near is not None:
-            told = told + setting.near * near(others.rows.points)
+    group_numbers = np.arange(counts.shape[0]) if groups is None else groups
+    space = None if vectors is None else fit_space(vectors if uses_all else vectors[labelled_rows])
+    rows = Rows(words, features.latent(words)[0], project_points(space, vectors, counts.shape[0]))
+    documents = Material(counts, rows, tree, class_nodes, group_numbers)
+    labelled_data, others, classes = documents.of(labelled_rows), documents.of(unlabelled_rows), of_row[labelled_rows]
+    heldout = None
+    if tuned_settings is None:
+        tuned_settings, heldout = _choose_settings(labelled_data, others, classes, fixed, seed)
+    setting, calibration = tuned_settings.setting, tuned_settings.calibration
+    if not labelled_data.has_vectors:
+        setting = replace(setting, vectorial=0.0, class_vector_weight=0.0)
+    linear = fit_svm(labelled_data.rows, classes, labelled_data.n_classes, setting.worth, setting.strength)
+    shares = _compute_shares(classes, labelled_data.n_classes)
+    lexical = _class_words(labelled_data, others, classes, linear, setting.unlabelled_weight)
+    fitted_vectors = (
+        _class_vectors(labelled_data, others, classes, linear, setting.unlabelled_vector_weight)
+        if setting.class_vector_weight
+        else None
+    )
+    shift = np.zeros(labelled_data.n_classes)
+    if len(unlabelled_rows):
+        unlabelled_scores = mix_scores(linear(others.rows), lexical(others.counts), setting.weight)
+        if fitted_vectors is not None:
+            unlabelled_scores = unlabelled_scores + setting.class_vector_weight * fitted_vectors(others.rows.points)
         if setting.unlabelled_weight:
-            shown = probabilities(calibration.sharpness * told + settled.bias)
-            shift = np.log(class_shares(shown, shares, len(classes)) / shares)
-        if unseen is not None:
-            calibration = leveled(calibration.sharpness, unseen.scores, unseen.truth, shift, told, unseen.opinions)
-            settled = replace(settled, calibration=calibration)
-    used = space if setting.vectorial or setting.near else None
-    model = OneLabel(features, linear, lexical, setting.weight, shift, calibration, used, near, setting.near)
-    return model, settled
+            shown_probabilities = to_probabilities(calibration.sharpness * unlabelled_scores + tuned_settings.bias)
+            shift = np.log(estimate_class_shares(shown_probabilities, shares, len(classes)) / shares)
+        if heldout is not None:
+            calibration = shrink_to_agreement(
+                calibration.sharpness, heldout.scores, heldout.truth, shift, unlabelled_scores, heldout.opinions
+            )
+            tuned_settings = replace(tuned_settings, calibration=calibration)
+    used = space if setting.vectorial or setting.class_vector_weight else None
+    model = OneLabel(
+        features, linear, lexical, setting.weight, shift, calibration, used, fitted_vectors, setting.class_vector_weight
+    )
+    return model, tuned_settings
 
 
-def fold_numbers(classes: Ints, seed: int, groups: Ints) -> Ints:
-    """The part in which each document is held out; −1 for one that is never: alone in its class, or with such a one.
+def deal_group_folds(classes: Ints, seed: int, groups: Ints) -> Ints:
+    """Return the fold of each document; −1 if it is never held out, because its class has no other group.
 
-    Those of a group are in one part, which goes by the class of the first of them.
+    A group is in one fold, chosen by the class of its first document.
     """
     rng = np.random.default_rng(seed)
     _, first, group = np.unique(groups, return_index=True, return_inverse=True)
     pairs = np.unique(np.stack([classes, group]), axis=1)
     sizes = np.bincount(pairs[0])  # groups of each class
-    n_folds = N_FOLDS_OF_MANY if len(classes) >= MANY else min(N_FOLDS, int(sizes.max(initial=0)))
+    n_folds = N_FOLDS_OF_MANY if len(classes) >= MANY_LABELLED else min(N_FOLDS, int(sizes.max(initial=0)))
     folds, turn = np.full(len(first), -1), 0
     for label in np.flatnonzero(sizes > 1):
         members = rng.permutation(np.flatnonzero(classes[first] == label))
         folds[members] = (turn + np.arange(len(members))) % n_folds
         turn += len(members)
     folds[pairs[1, sizes[pairs[0]] == 1]] = -1
-    found: Ints = folds[group]
-    return found
+    row_folds: Ints = folds[group]
+    return row_folds
 
 
-def _shares(classes: Ints, n_classes: int) -> Floats:
+def _compute_shares(classes: Ints, n_classes: int) -> Floats:
     sizes = np.bincount(classes, minlength=n_classes) + 0.5
     shares: Floats = sizes / sizes.sum()
     return shares
 
 
-def _class_words(known: Material, others: Material, classes: Ints, linear: Linear, weight: float) -> ClassWords:
-    """The words of classes by labelled documents, and by others as the linear classifier guesses them."""
-    certain = np.eye(known.n_classes)[classes]
+def _class_words(labelled_data: Material, others: Material, classes: Ints, linear: Linear, weight: float) -> ClassWords:
+    """Return the words of classes from labelled documents and from the linear classifier's guesses for others."""
+    certain = np.eye(labelled_data.n_classes)[classes]
     if weight == 0.0 or not others.counts.shape[0]:
-        return class_words(known.counts, certain, known.tree, known.class_nodes)
-    guess = _guessed(others, linear, _shares(classes, known.n_classes), len(classes))
-    return lent_class_words(known.counts, certain, others.counts, weight * guess, known.tree, known.class_nodes)
+        return fit_class_words(labelled_data.counts, certain, labelled_data.tree, labelled_data.class_nodes)
+    guess = _guess_classes(others, linear, _compute_shares(classes, labelled_data.n_classes), len(classes))
+    return learn_from_unlabelled(
+        labelled_data.counts, certain, others.counts, weight * guess, labelled_data.tree, labelled_data.class_nodes
+    )
 
 
-def _class_vectors(known: Material, others: Material, classes: Ints, linear: Linear, weight: float) -> ClassVectors:
-    """The same of their vectors."""
-    guess = _guessed(others, linear, _shares(classes, known.n_classes), len(classes))
-    return class_vectors(known.rows.points, classes, known.n_classes, others.rows.points, guess, weight)
+def _class_vectors(
+    labelled_data: Material, others: Material, classes: Ints, linear: Linear, weight: float
+) -> ClassVectors:
+    """Return the vectors of classes from labelled documents and from the linear classifier's guesses for others."""
+    guess = _guess_classes(others, linear, _compute_shares(classes, labelled_data.n_classes), len(classes))
+    return fit_class_vectors(
+        labelled_data.rows.points, classes, labelled_data.n_classes, others.rows.points, guess, weight
+    )
 
 
-def _guessed(others: Material, linear: Linear, shares: Floats, n_known: int) -> Floats:
-    """The classes of documents without a label, as the linear classifier guesses them."""
-    guess = probabilities(GUESS * linear(others.rows))
-    guess = guess * (class_shares(guess, shares, n_known) / shares)
+def _guess_classes(others: Material, linear: Linear, shares: Floats, n_known: int) -> Floats:
+    """Return the classes of unlabelled documents, guessed by the linear classifier."""
+    guess = to_probabilities(GUESS_SHARPNESS * linear(others.rows))
+    guess = guess * (estimate_class_shares(guess, shares, n_known) / shares)
     guess /= guess.sum(axis=1, keepdims=True)
     return guess
 
 
-def _settled(
-    known: Material, others: Material, classes: Ints, wanted: Wanted, seed: int
-) -> tuple[Settled, Unseen | None]:
-    """What gets most documents right that were held out in turn; and these."""
-    folds = fold_numbers(classes, seed, known.groups)
-    usual = Setting(
-        USUAL.topical, USUAL.strength, _given(wanted.unlabelled_weight, USUAL.unlabelled_weight),
-        _given(wanted.weight, USUAL.weight),
-        *((VECTORIAL[0], NEAR[0], _given(wanted.unlabelled_weight, UNLABELLED[0])) if known.has_vectors else ()),
-    )  # fmt: skip
-    unseen = folds >= 0
-    if not unseen.any():
-        modest = replace(UNSEEN_NOTHING, sharpness=UNCHECKED_SHARPNESS) if known.has_vectors else UNSEEN_NOTHING
-        return Settled(usual, None, modest, np.zeros(known.n_classes)), None
+def _choose_settings(
+    labelled_data: Material, others: Material, classes: Ints, fixed: FixedSettings, seed: int
+) -> tuple[TunedSettings, CrossValidationScores | None]:
+    """Return the settings with the best held-out accuracy, and the held-out scores."""
+    folds = deal_group_folds(classes, seed, labelled_data.groups)
+    default = replace(
+        DEFAULT_SETTING,
+        unlabelled_weight=_get_or_default(fixed.unlabelled_weight, DEFAULT_SETTING.unlabelled_weight),
+        weight=_get_or_default(fixed.weight, DEFAULT_SETTING.weight),
+    )
+    if labelled_data.has_vectors:
+        default = replace(
+            default,
+            vectorial=VECTOR_WEIGHTS[0],
+            class_vector_weight=CLASS_VECTOR_WEIGHTS[0],
+            unlabelled_vector_weight=_get_or_default(fixed.unlabelled_weight, UNLABELLED_WEIGHTS[0]),
+        )
+    is_heldout = folds >= 0
+    if not is_heldout.any():
+        modest = replace(UNCALIBRATED, sharpness=UNCHECKED_SHARPNESS) if labelled_data.has_vectors else UNCALIBRATED
+        return TunedSettings(default, None, modest, np.zeros(labelled_data.n_classes)), None
     n_folds = int(folds.max()) + 1
     parts = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(n_folds)]
-    truth = classes[unseen]
-    tried: dict[tuple[float, float, float], tuple[Floats, list[Linear]]] = {}
+    truth = classes[is_heldout]
+    results: dict[tuple[float, float, float], tuple[Floats, list[Linear]]] = {}
 
     def worth_of(way: tuple[float, float, float]) -> float:
-        """Of a linear classifier: what latent dimensions are worth, its strength, what vectors are worth."""
-        if way not in tried:
-            found, machines = np.zeros((len(classes), known.n_classes)), []
-            for rest, out in parts:
-                machine = svm(known.rows.of(rest), classes[rest], known.n_classes, Worth(way[0], way[2]), way[1])
+        """Rate a linear classifier with weights of latent dimensions, a strength and weights of vectors."""
+        if way not in results:
+            linear_scores, machines = np.zeros((len(classes), labelled_data.n_classes)), []
+            for training, heldout in parts:
+                machine = fit_svm(
+                    labelled_data.rows.of(training),
+                    classes[training],
+                    labelled_data.n_classes,
+                    FeatureWeights(way[0], way[2]),
+                    way[1],
+                )
                 machines.append(machine)
-                found[out] = machine(known.rows.of(out))
-            tried[way] = found, machines
-        return _worth(tried[way][0][unseen], truth)
+                linear_scores[heldout] = machine(labelled_data.rows.of(heldout))
+            results[way] = linear_scores, machines
+        return _rate_scores(results[way][0][is_heldout], truth)
 
-    best = max([(topical, 1.0, usual.vectorial) for topical in TOPICAL], key=worth_of)
+    best = max([(topical, 1.0, default.vectorial) for topical in LATENT_WEIGHTS], key=worth_of)
     best = max([best, *((best[0], strength, best[2]) for strength in STRENGTHS[1:])], key=worth_of)
-    if known.has_vectors:
-        best = max([best, *((*best[:2], vectorial) for vectorial in VECTORIAL[1:])], key=worth_of)
-    found, machines = tried[best]
-    looked_at = _some(others.counts.shape[0], seed)
-    some, asked = others.of(looked_at), _some(len(looked_at), seed + 1, ASKED)
-    few = some.of(asked)
+    if labelled_data.has_vectors:
+        best = max([best, *((*best[:2], vectorial) for vectorial in VECTOR_WEIGHTS[1:])], key=worth_of)
+    linear_scores, machines = results[best]
+    looked_at = _draw_rows(others.counts.shape[0], seed)
+    sample, asked_rows = others.of(looked_at), _draw_rows(len(looked_at), seed + 1, MAX_ASKED)
+    asked_data = sample.of(asked_rows)
     lexical: dict[float, Floats] = {}
-    of_few: dict[float, list[Floats]] = {}
-    near: Floats = np.zeros_like(found)
-    near_few: list[Floats] = [np.zeros((len(asked), known.n_classes))] * len(parts)
-    for weight in _candidates(wanted.unlabelled_weight, UNLABELLED if some.counts.shape[0] else (0.0,)):
-        lexical[weight], of_few[weight] = np.zeros_like(found), []
-        for (rest, out), machine in zip(parts, machines, strict=True):
-            fitted = _class_words(known.of(rest), some, classes[rest], machine, weight)
-            lexical[weight][out] = fitted(csr_array(known.counts[out]))
-            of_few[weight].append(fitted(few.counts))
-    ways = [(free, weight) for free in lexical for weight in _candidates(wanted.weight, WEIGHTS)]
-    care = PREFERENCE * max(1.0, ENOUGH / len(truth))
+    asked_word_scores: dict[float, list[Floats]] = {}
+    vector_scores: Floats = np.zeros_like(linear_scores)
+    asked_vector_scores: list[Floats] = [np.zeros((len(asked_rows), labelled_data.n_classes))] * len(parts)
+    for weight in _candidates(fixed.unlabelled_weight, UNLABELLED_WEIGHTS if sample.counts.shape[0] else (0.0,)):
+        lexical[weight], asked_word_scores[weight] = np.zeros_like(linear_scores), []
+        for (training, heldout), machine in zip(parts, machines, strict=True):
+            fitted = _class_words(labelled_data.of(training), sample, classes[training], machine, weight)
+            lexical[weight][heldout] = fitted(csr_array(labelled_data.counts[heldout]))
+            asked_word_scores[weight].append(fitted(asked_data.counts))
+    ways = [(free, weight) for free in lexical for weight in _candidates(fixed.weight, WEIGHTS)]
+    preference = PREFERENCE * max(1.0, ENOUGH_HELDOUT / len(truth))
 
     def worth(way: tuple[float, float]) -> float:
         free, weight = way
-        value = _worth(mixed(found, lexical[free], weight)[unseen], truth)
-        return value - care * abs(weight - usual.weight) - OTHERWISE * (free != usual.unlabelled_weight)
+        value = _rate_scores(mix_scores(linear_scores, lexical[free], weight)[is_heldout], truth)
+        return (
+            value
+            - preference * abs(weight - default.weight)
+            - UNLABELLED_PREFERENCE * (free != default.unlabelled_weight)
+        )
 
     free, weight = max(ways, key=worth)
-    scores, nearness, lent = mixed(found, lexical[free], weight), 0.0, 0.0
-    lying: dict[float, tuple[Floats, list[Floats]]] = {}
-    if known.has_vectors:
-        lying = {
-            lent: _lying(known, some, few, classes, parts, machines, lent)
-            for lent in _candidates(wanted.unlabelled_weight, UNLABELLED if len(looked_at) else (0.0,))
+    scores, vector_weight, vector_unlabelled_weight = mix_scores(linear_scores, lexical[free], weight), 0.0, 0.0
+    vector_results: dict[float, tuple[Floats, list[Floats]]] = {}
+    if labelled_data.has_vectors:
+        vector_results = {
+            vector_unlabelled_weight: _score_class_vectors(
+                labelled_data, sample, asked_data, classes, parts, machines, vector_unlabelled_weight
+            )
+            for vector_unlabelled_weight in _candidates(
+                fixed.unlabelled_weight, UNLABELLED_WEIGHTS if len(looked_at) else (0.0,)
+            )
         }
 
         def nearest(way: tuple[float, float]) -> float:
-            value = _worth((scores + way[1] * lying[way[0]][0])[unseen], truth)
-            return value - care * abs(way[1] - NEAR[0]) - OTHERWISE * (way[0] != usual.lent)
+            value = _rate_scores((scores + way[1] * vector_results[way[0]][0])[is_heldout], truth)
+            return (
+                value
+                - preference * abs(way[1] - CLASS_VECTOR_WEIGHTS[0])
+                - UNLABELLED_PREFERENCE * (way[0] != default.unlabelled_vector_weight)
+            )
 
-        lent, nearness = max([(lent, one) for lent in lying for one in NEAR], key=nearest)
-        near, near_few = lying[lent]
-        scores = scores + nearness * near
+        vector_unlabelled_weight, vector_weight = max(
+            [
+                (vector_unlabelled_weight, candidate)
+                for vector_unlabelled_weight in vector_results
+                for candidate in CLASS_VECTOR_WEIGHTS
+            ],
+            key=nearest,
+        )
+        vector_scores, asked_vector_scores = vector_results[vector_unlabelled_weight]
+        scores = scores + vector_weight * vector_scores
 
     def right(rows: Floats) -> int:
-        return int((rows[unseen].argmax(axis=1) == truth).sum())
+        return int((rows[is_heldout].argmax(axis=1) == truth).sum())
 
-    without = None
+    right_without = None
     if len(lexical) > 1:
-        unlent = lying[0.0][0] if lying else near
-        without = right(mixed(found, lexical[0.0], weight) + nearness * unlent)
+        scores_without = vector_results[0.0][0] if vector_results else vector_scores
+        right_without = right(mix_scores(linear_scores, lexical[0.0], weight) + vector_weight * scores_without)
     trial = Trial(
-        len(truth), right(scores), right(found), right(lexical[free]), without,
-        right(near) if known.has_vectors else None,
+        len(truth), right(scores), right(linear_scores), right(lexical[free]), right_without,
+        right(vector_scores) if labelled_data.has_vectors else None,
     )  # fmt: skip
-    calibration = calibrated(scores[unseen], truth)
-    bias = class_bias(calibration.sharpness * scores[unseen], truth, _shares(classes, known.n_classes))
-    said = [
-        mixed(machine(few.rows), words, weight) + nearness * close
-        for machine, words, close in zip(machines, of_few[free], near_few, strict=True)
+    calibration = fit_calibration(scores[is_heldout], truth)
+    bias = fit_class_bias(
+        calibration.sharpness * scores[is_heldout], truth, _compute_shares(classes, labelled_data.n_classes)
+    )
+    fold_scores = [
+        mix_scores(machine(asked_data.rows), words, weight) + vector_weight * class_scores
+        for machine, words, class_scores in zip(machines, asked_word_scores[free], asked_vector_scores, strict=True)
     ]
-    opinions = Opinions(looked_at[asked], np.stack(said).astype(np.float32))
-    setting = Setting(best[0], best[1], free, weight, best[2], nearness, lent)
-    return Settled(setting, trial, calibration, bias), Unseen(scores[unseen], truth, opinions)
+    opinions = FoldScores(looked_at[asked_rows], np.stack(fold_scores).astype(np.float32))
+    setting = Setting(best[0], best[1], free, weight, best[2], vector_weight, vector_unlabelled_weight)
+    return TunedSettings(setting, trial, calibration, bias), CrossValidationScores(scores[is_heldout], truth, opinions)
 
 
-def _lying(
-    known: Material,
-    some: Material,
-    few: Material,
+def _score_class_vectors(
+    labelled_data: Material,
+    sample: Material,
+    asked_data: Material,
     classes: Ints,
     parts: Sequence[tuple[Array, Array]],
     machines: Sequence[Linear],
-    lent: float,
+    vector_weight: float,
 ) -> tuple[Floats, list[Floats]]:
-    """How near documents held out in turn lie to classes; and a few others, by what each part has learned."""
-    near, of_few = np.zeros((len(classes), known.n_classes)), []
-    for (rest, out), machine in zip(parts, machines, strict=True):
-        fitted = _class_vectors(known.of(rest), some, classes[rest], machine, lent)
-        near[out] = fitted(known.rows.points[out])
-        of_few.append(fitted(few.rows.points))
-    return near, of_few
+    """Return scores of held-out documents by class vectors, and scores of some unlabelled documents by fold."""
+    scores, of_few = np.zeros((len(classes), labelled_data.n_classes)), []
+    for (training, heldout), machine in zip(parts, machines, strict=True):
+        fitted = _class_vectors(labelled_data.of(training), sample, classes[training], machine, vector_weight)
+        scores[heldout] = fitted(labelled_data.rows.points[heldout])
+        of_few.append(fitted(asked_data.rows.points))
+    return scores, of_few
 
 
-def _worth(scores: Floats, truth: Array) -> float:
-    """Documents that are right, and a little for how probable the right classes are."""
-    return float((scores.argmax(axis=1) == truth).sum()) - 0.3 * sharpness_of(scores, truth)[1]
+def _rate_scores(scores: Floats, truth: Array) -> float:
+    """Return the number of right documents, with a small part for the probability of the right classes."""
+    return float((scores.argmax(axis=1) == truth).sum()) - 0.3 * fit_sharpness(scores, truth)[1]
 
 
-def _some(number: int, seed: int, most: int = MOST_UNLABELLED) -> Ints:
-    """Some of so many, in their order; all, where there are few."""
-    chosen: Ints = np.random.default_rng(seed).choice(number, min(number, most), replace=False) if number else (
+def _draw_rows(number: int, seed: int, maximum: int = MAX_UNLABELLED) -> Ints:
+    """Return at most ``maximum`` random rows in their order."""
+    rows: Ints = np.random.default_rng(seed).choice(number, min(number, maximum), replace=False) if number else (
         np.zeros(0, np.int64)
     )  # fmt: skip
-    return np.sort(chosen)
+    return np.sort(rows)
 
 
-def _given(value: float | None, otherwise: float) -> float:
-    return otherwise if value is None else value
+def _get_or_default(value: float | None, default: float) -> float:
+    return default if value is None else value
 
 
 def _candidates(value: float | None, all_of_them: Sequence[float]) -> Sequence[float]:

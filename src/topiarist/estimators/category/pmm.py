@@ -1,4 +1,4 @@
-"""PMM as a scikit-learn estimator: documents with several labels, and the calibration of their thresholds."""
+"""PMM as a scikit-learn estimator: documents with several labels, and calibrated thresholds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,105 +14,107 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from topiarist.arrays import Array, ArrayLike, Csr, Floats, Matrix, Seed, Unchecked
-from topiarist.counts.validation import check_counts
+from topiarist.arrays import Array, ArrayLike, Csr, Floats, Matrix, Unchecked
 from topiarist.errors import InputError, UsageError
-from topiarist.estimators.category.explanation import one_row
-from topiarist.estimators.category.given_labels import given_back, read_label_matrix
+from topiarist.estimators.category.explanation import to_one_row
+from topiarist.estimators.category.given_labels import read_label_matrix, to_label_format
 from topiarist.estimators.common import options
-from topiarist.estimators.common.display import ShownEstimator
-from topiarist.estimators.common.progress import fitting
-from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
-from topiarist.measures.label_agreement import example_f1
+from topiarist.estimators.common.base import EMOptions
+from topiarist.estimators.common.progress import show_fit
+from topiarist.estimators.common.stored_counts import Documents, ReadsCounts, check_documents, iterate_blocks
+from topiarist.execution.blocks import BlockStore
+from topiarist.execution.executors import Executor
+from topiarist.metrics.label_agreement import example_f1
 from topiarist.models import em
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
 from topiarist.models.labels import choice, pmm
-from topiarist.models.labels.label_sets import Block, Grouped, grouped
-from topiarist.scale.blocks import BlockStore
-from topiarist.scale.executors import Executor
-from topiarist.store.array_files import Scratch
+from topiarist.models.labels.label_sets import Block, CountsByLabelSet, group_by_label_set
+from topiarist.storage.array_files import Scratch
 
 
-@options.common_options(
-    tol="Stop when a step moves no probability by more than this.",
-    random_state="For scikit-learn's sake: nothing is drawn, and the same data give the same bits.",
-    device="As elsewhere. Labels are too few to keep a device busy: the processor computes in either case.",
-    executor="Where blocks of label sets are computed; None is this process.",
+@options.estimator(
+    tol="Stop when a step changes no probability by more than this.",
+    random_state="Ignored: nothing is random, and the same data give the same bits.",
+    device="Device that must exist. Labels are too few for a device, and the processor computes.",
+    executor="Executor of the blocks of label sets. None: this process.",
 )
-class PMM(ReadsCounts, ClassifierMixin, ShownEstimator):  # type: ignore[misc]
+class PMM(ReadsCounts, ClassifierMixin, EMOptions):  # type: ignore[misc]
     """Parametric mixture model: a document with several labels mixes the words of its labels.
 
     Parameters
     ----------
     order : 1 or 2, default 1
-        1: the labels of a document have even shares. 2: of each pair of labels one may be louder; that is learned.
+        1: the labels of a document have even shares. 2: the shares of each pair of labels are learned.
     word_prior : float, default 2
-        Dirichlet concentration ξ of each label's words: ξ − 1 pseudo-counts for each word, also those not in ``X``'s
-        documents. More limits how many labels are predicted.
+        Dirichlet concentration ξ of each label's words: ξ − 1 pseudo-counts for each word. Larger values lead to fewer
+        predicted labels.
     bias_prior : float, default 2
-        The same, ζ, for the bias of a pair of labels (``order=2``).
+        Dirichlet concentration ζ of the bias of a pair of labels (``order=2``).
     label_prior : None or "calibrated", default None
-        None: all sets of labels are equally probable beforehand, as in the paper, and prediction is greedy.
-        "calibrated": a label is predicted where its share of the document exceeds a threshold of its own, which five
-        folds of the training documents decide. Usually more accurate, most of all where some labels are frequent.
-        With one label for each document there is nothing to decide: it does nothing, and a warning says so.
+        None: all sets of labels are equally probable, as in the paper, and prediction is greedy. "calibrated": a label
+        is predicted if its share of the document exceeds its own threshold, chosen with five folds. This is usually
+        more accurate, most of all with frequent labels. It has no effect with one label for each document.
 
     Attributes
     ----------
     classes_ : array (n_labels,)
-        The labels: the columns of a data frame, else their numbers; of single labels, the labels.
+        Labels: columns of a data frame, numbers of columns, or single labels.
     word_given_label_ : array (n_labels, n_words)
         P(word | label); rows sum to one.
     label_bias_ : array (n_labels, n_labels)
-        How loud a label (row) is beside another (column), between 0 and 1; ½ throughout when ``order=1``.
+        Share of a label (row) beside another one (column), between 0 and 1; 0.5 for ``order=1``.
     label_prior_ : array (n_labels,)
-        The share of the training documents that have each label.
+        Share of the training documents with each label.
     label_threshold_ : array (n_labels,) or None
-        What the share of each label must exceed (``label_prior="calibrated"``).
+        Minimum share of each label (``label_prior="calibrated"``).
     history_ : array
-        The objective (M3) of the start and after every step.
+        Objective (M3) of the start and after every step.
     n_iter_, converged_, stopped_
-        Steps made, whether a step moved less than ``tol``, and the reason to stop: "converged", "max_iter" or
-        "interrupted" (Ctrl-C keeps the best so far).
+        Number of steps, whether the last step moved less than ``tol``, and the reason of the stop: "converged",
+        "max_iter" or "interrupted" (Ctrl-C keeps the best fit).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topiarist import PMM
+    >>> PMM().fit(np.eye(4) + 1, [[1, 0], [0, 1], [1, 1], [1, 0]]).predict(np.eye(4)).shape
+    (4, 2)
     """
+
+    order: int = 1
+    _: KW_ONLY
+    word_prior: float = 2.0
+    bias_prior: float = 2.0
+    label_prior: str | None = None
+    max_iter: int = 5000
+    tol: float = 1e-11
 
     _on_host = True
 
-    def __init__(
-        self,
-        order: int = 1,
-        *,
-        word_prior: float = 2.0,
-        bias_prior: float = 2.0,
-        label_prior: str | None = None,
-        max_iter: int = 5000,
-        tol: float = 1e-11,
-        random_state: Seed = None,
-        device: str = "cpu",
-        n_threads: int | None = None,
-        executor: Executor | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.order = order
-        self.word_prior = word_prior
-        self.bias_prior = bias_prior
-        self.label_prior = label_prior
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.device = device
-        self.n_threads = n_threads
-        self.executor = executor
-        self.verbose = verbose
-
     def fit(self, X: Documents, y: Matrix) -> PMM:
-        """Learn from counts (documents × words, or a ``BlockStore``) and labels.
+        """Learn from counts and labels.
 
-        ``y`` is an indicator matrix (documents × labels) of 0 and 1, dense or sparse; every document has a label. Or it
-        holds one label for each document.
+        Parameters
+        ----------
+        X : array, sparse matrix or BlockStore (n_documents, n_words)
+            Counts.
+        y : 0/1 matrix (n_documents, n_labels) or array (n_documents,)
+            Labels, dense or sparse. Every document has a label.
+
+        Returns
+        -------
+        PMM
+            The fitted estimator.
+
+        Raises
+        ------
+        InputError
+            If the labels do not fit the documents, or a document has none.
+        UsageError
+            If an option is invalid.
         """
         self._check_options()
         counts = self._counts(X, reset=True)
@@ -123,70 +125,96 @@ class PMM(ReadsCounts, ClassifierMixin, ShownEstimator):  # type: ignore[misc]
                 stacklevel=2,
             )
         prepare_kernels("float64", "labels")
-        with options.running(self) as engine:
-            fitted = fitted_mixture(engine, counts, labels.matrix, self)
+        with options.open_engine(self) as engine:
+            fitted = fit_mixture(engine, counts, labels.matrix, self)
             calibrates = self.label_prior == "calibrated" and labels.form != "single"
-            self.label_threshold_ = calibrated(engine, counts, labels.matrix, self) if calibrates else None
+            self.label_threshold_ = fit_thresholds(engine, counts, labels.matrix, self) if calibrates else None
         self.classes_, self._form = labels.classes, labels.form
         self.word_given_label_, self.label_bias_ = fitted.by_word.T, fitted.label_bias
-        self.label_prior_, self._known = fitted.label_docs / counts.shape[0], fitted.known
+        self.label_prior_, self._is_known_word = fitted.label_docs / counts.shape[0], fitted.known
         fit = fitted.fit
         self.history_, self.n_iter_ = np.array(fit.objectives), max(fit.steps, 1)
         self.converged_, self.stopped_ = fit.converged, fit.reason
         return self
 
     def predict(self, X: Documents) -> Any:
-        """The labels of each document: an indicator matrix of the kind that ``fit`` got, or one label each.
+        """Return the labels of each document.
 
-        A document without any word that was in the training documents gets the most frequent label, and a warning.
+        Parameters
+        ----------
+        X : array, sparse matrix or BlockStore (n_documents, n_words)
+            Counts.
+
+        Returns
+        -------
+        0/1 matrix (n_documents, n_labels) or array (n_documents,)
+            Labels in the form that ``fit`` got. A document without known words gets the most frequent label, with a
+            warning.
         """
         check_is_fitted(self)
         counts = self._counts(X, reset=False)
         if self._form == "single":
-            return self.classes_[self._likelihoods(counts, warn=True).argmax(axis=1)]
-        with options.running(self) as engine:
-            parts = [self._chosen(engine, part) for part in parts_of(counts, len(self.classes_))]
+            return self.classes_[self._compute_likelihoods(counts, warn=True).argmax(axis=1)]
+        with options.open_engine(self) as engine:
+            parts = [self._select_labels(engine, part) for part in iterate_parts(counts, len(self.classes_))]
         joined = (np.concatenate([getattr(part, name) for part in parts]) for name in ("data", "indices"))
         ends = np.concatenate([[0], *(np.diff(part.indptr) for part in parts)]).cumsum()
-        return given_back(csr_array((*joined, ends), shape=(counts.shape[0], len(self.classes_))), self._form)
+        return to_label_format(csr_array((*joined, ends), shape=(counts.shape[0], len(self.classes_))), self._form)
 
     def decision_function(self, X: Documents) -> Floats:
-        """How much speaks for each label, (n_documents, n_labels): above zero for those that ``predict`` gives.
+        """Return the evidence for each label, (n_documents, n_labels), positive for predicted labels.
 
-        By how much a predicted label raised the log-likelihood when it joined the labels before it (the first: how far
-        it was ahead of the second best), and how much any other label would add. Calibrated: how far the share of the
-        label is above its threshold. With single labels: the log-likelihood of each (of two: the difference), and the
-        logarithm of its frequency for a document without known words.
+        It is the gain of log-likelihood from adding the label to the labels before it; for the first label, its lead
+        over the second best. Calibrated: the distance of the share to the threshold. Single labels: the log-likelihood
+        of each (for two: the difference), or the log frequency without known words.
         """
         check_is_fitted(self)
         counts = self._counts(X, reset=False)
         if self._form == "single":
-            values = self._likelihoods(counts)
+            values = self._compute_likelihoods(counts)
             return values[:, 1] - values[:, 0] if len(self.classes_) == 2 else values
-        with options.running(self) as engine:
-            parts = parts_of(counts, len(self.classes_))
-            return np.concatenate([self._gains(engine, part) for part in parts])
+        with options.open_engine(self) as engine:
+            parts = iterate_parts(counts, len(self.classes_))
+            return np.concatenate([self._compute_gains(engine, part) for part in parts])
 
     def explain(self, x: Documents, labels: ArrayLike | None = None, *, n_words: int | None = None) -> list[Evidence]:
-        """Which words of a document decided: an ``Evidence`` for each label, the words with the largest part first.
+        """Return an ``Evidence`` for each label of a document, with the most important words first.
 
-        ``labels`` are names from ``classes_``; None: those that ``predict`` gives, in the order in which they were
-        chosen. The parts of all words add up to the label's ``decision_function``; calibrated, to its share; of single
-        labels, to how far the label is ahead of the best other one. Without known words the prior decides, and no word.
+        Parameters
+        ----------
+        x : array or sparse matrix of one row
+            Counts of one document.
+        labels : sequence or None
+            Labels from ``classes_`` to explain. None: the predicted labels in the order of their selection.
+        n_words : int or None
+            Maximum number of words. None: all.
+
+        Returns
+        -------
+        list of Evidence
+            Parts of words, which add up to the ``decision_function`` of the label; calibrated, to its share; for single
+            labels, to its lead over the best other label.
+
+        Raises
+        ------
+        InputError
+            If ``x`` is not one document.
+        UsageError
+            If a label is unknown.
         """
         check_is_fitted(self)
-        counts = self._counts(x if isinstance(x, BlockStore) else one_row(cast("Matrix", x)), reset=False)
+        counts = self._counts(x if isinstance(x, BlockStore) else to_one_row(cast("Matrix", x)), reset=False)
         if isinstance(counts, BlockStore) or counts.shape[0] != 1:
             raise InputError(
                 f"explain takes one document, got {counts.shape[0]}", hint="X[[0]] is the first one as a matrix"
             )
         if n_words is not None:
             options.check_integer("n_words", n_words, 1, hint="10, or None for all")
-        with options.running(self) as engine:
-            return evidence(self, engine, counts, labels, n_words)
+        with options.open_engine(self) as engine:
+            return explain_labels(self, engine, counts, labels, n_words)
 
     def score(self, X: Documents, y: Matrix, sample_weight: ArrayLike | None = None) -> float:
-        """The mean F of the documents, ``metrics.example_f1``; with single labels that is the accuracy."""
+        """Return the mean F1 of the documents, ``metrics.example_f1``; with single labels this is the accuracy."""
         check_is_fitted(self)
         predicted = self.predict(X)
         if self._form == "single":
@@ -198,51 +226,51 @@ class PMM(ReadsCounts, ClassifierMixin, ShownEstimator):  # type: ignore[misc]
         bias = self.label_bias_ if self.order == 2 else np.empty((0, 0))
         return choice.Mixture(self.word_given_label_.T, bias, self.label_prior_ > 0)
 
-    def _chosen(self, engine: Engine, counts: Csr) -> Any:
-        """A sparse matrix of labels; the prior's answer where no word is known."""
+    def _select_labels(self, engine: Engine, counts: Csr) -> Any:
+        """Return a sparse matrix of labels; the most frequent label for documents without known words."""
         blank = self._without_known_words(counts)
         if self.label_threshold_ is None:
-            chosen = choice.chosen_labels(engine, self._mixture, counts)
+            selected = choice.choose_labels(engine, self._mixture, counts)
         else:
-            chosen = csr_array(choice.margins(self._shares(engine, counts), self.label_threshold_) > 0)
+            selected = csr_array(choice.margins(self._compute_shares(engine, counts), self.label_threshold_) > 0)
         if not len(blank):
-            return chosen
-        self._warn(len(blank))
-        changed = chosen.tolil()
-        changed[blank] = 0
-        changed[blank, int(self.label_prior_.argmax())] = 1
-        return csr_array(changed)
+            return selected
+        self._warn_unknown(len(blank))
+        labels = selected.tolil()
+        labels[blank] = 0
+        labels[blank, int(self.label_prior_.argmax())] = 1
+        return csr_array(labels)
 
-    def _gains(self, engine: Engine, counts: Csr) -> Floats:
+    def _compute_gains(self, engine: Engine, counts: Csr) -> Floats:
         if self.label_threshold_ is None:
-            gains = choice.label_gains(engine, self._mixture, counts)[1]
+            gains = choice.compute_label_gains(engine, self._mixture, counts)[1]
         else:
-            gains = choice.margins(self._shares(engine, counts), self.label_threshold_)
+            gains = choice.margins(self._compute_shares(engine, counts), self.label_threshold_)
         blank = self._without_known_words(counts)
-        gains[blank] = prior_margins(self.label_prior_)
+        gains[blank] = compute_prior_margins(self.label_prior_)
         return gains
 
-    def _shares(self, engine: Engine, counts: Csr) -> Floats:
-        return choice.shares(engine, self.word_given_label_.T, counts)
+    def _compute_shares(self, engine: Engine, counts: Csr) -> Floats:
+        return choice.fold_in_shares(engine, self.word_given_label_.T, counts)
 
-    def _likelihoods(self, counts: Csr | BlockStore, *, warn: bool = False) -> Floats:
-        """The log-likelihood of each single label; how frequent labels are where no word is known."""
+    def _compute_likelihoods(self, counts: Csr | BlockStore, *, warn: bool = False) -> Floats:
+        """Return the log-likelihood of each single label, or its log frequency without known words."""
         values, blank = [], 0
-        with options.running(self) as engine:
-            for part in parts_of(counts, len(self.classes_)):
+        with options.open_engine(self) as engine:
+            for part in iterate_parts(counts, len(self.classes_)):
                 values.append(choice.label_likelihoods(engine, self._mixture, part))
                 bare = self._without_known_words(part)
                 values[-1][bare] = np.log(self.label_prior_)
                 blank += len(bare)
         if blank and warn:
-            self._warn(blank)
+            self._warn_unknown(blank)
         return np.concatenate(values)
 
     def _without_known_words(self, counts: Csr) -> Any:
-        known = np.add.reduceat(np.append(self._known[counts.indices], False), counts.indptr[:-1])
-        return np.flatnonzero((known == 0) | (np.diff(counts.indptr) == 0))
+        n_known = np.add.reduceat(np.append(self._is_known_word[counts.indices], False), counts.indptr[:-1])
+        return np.flatnonzero((n_known == 0) | (np.diff(counts.indptr) == 0))
 
-    def _warn(self, number: int) -> None:
+    def _warn_unknown(self, number: int) -> None:
         label = self.classes_[int(self.label_prior_.argmax())]
         warnings.warn(
             f"{number} documents have no word that was in the training documents: they get the most frequent label, "
@@ -251,9 +279,7 @@ class PMM(ReadsCounts, ClassifierMixin, ShownEstimator):  # type: ignore[misc]
         )
 
     def _counts(self, X: Documents, *, reset: bool) -> Any:
-        counts = X if isinstance(X, BlockStore) else check_counts(cast("Matrix", X))
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return counts
+        return check_documents(self, X, reset=reset)
 
     def _check_options(self) -> None:
         options.check_one_of("order", self.order, (1, 2))
@@ -268,14 +294,14 @@ class PMM(ReadsCounts, ClassifierMixin, ShownEstimator):  # type: ignore[misc]
         return tags
 
 
-FOLDS = 5
+N_FOLDS = 5
 FOLD_RULES = {"max_iter": 200, "tol": 1e-5}  # thresholds need no more
-NUMBERS = 1 << 24  # documents × labels read at once
+MAX_NUMBERS = 1 << 24  # documents × labels read at once
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """What a fit found."""
+class FittedMixture:
+    """Result of a fit."""
 
     fit: em.Fit
     by_word: Floats  # (n_words, n_labels)
@@ -284,35 +310,40 @@ class Fitted:
     known: Any  # bool (n_words,): words of the training documents
 
 
-def fitted_mixture(engine: Engine, counts: Csr | BlockStore, labels: Csr, settings: PMM, **rules: Any) -> Fitted:
-    """Fit a ``PMM``'s model to counts and labels, both sparse by rows (counts may be a ``BlockStore``)."""
-    data = grouped(_with_labels(counts, labels), counts.shape[1])
+def fit_mixture(engine: Engine, counts: Csr | BlockStore, labels: Csr, settings: PMM, **rules: Any) -> FittedMixture:
+    """Fit the model of a ``PMM`` to counts and labels, both sparse by rows."""
+    data = group_by_label_set(_iterate_labelled(counts, labels), counts.shape[1])
     model = pmm.Pmm(
-        engine, data.pattern, data.alone, settings.order,
+        engine, data.pattern, data.single_label_counts, settings.order,
         float(settings.word_prior) - 1.0, float(settings.bias_prior) - 1.0,
     )  # fmt: skip
-    chosen = {"max_iter": settings.max_iter, "tol": settings.tol, **rules}
-    told = em.Rules(weight=max(data.n_tokens, 1.0), movement=model.movement, turns_back=model.turns_back, **chosen)
-    shown = bool(settings.verbose) and not rules
-    with fitting(f"PMM{settings.order}", told, show=shown) as watch, _placed(data, settings.executor) as blocks:
-        found = _run(model, data, blocks, told, watch, settings.executor)
-    shared: pmm.Params = found.state.shared
+    rule_values = {"max_iter": settings.max_iter, "tol": settings.tol, **rules}
+    em_rules = em.Rules(
+        weight=max(data.n_tokens, 1.0), movement=model.movement, turns_back=model.turns_back, **rule_values
+    )
+    show = bool(settings.verbose) and not rules
+    with (
+        show_fit(f"PMM{settings.order}", em_rules, show=show) as watch,
+        _open_blocks(data, settings.executor) as blocks,
+    ):
+        result = _run_em(model, data, blocks, em_rules, watch, settings.executor)
+    shared: pmm.Params = result.state.shared
     n_labels = data.pattern.n_labels
     bias = shared.bias if settings.order == 2 else np.broadcast_to(0.5, (n_labels, n_labels))
-    known = np.zeros(data.pattern.n_words, bool)
-    known[data.pattern.words] = True
-    return Fitted(found, shared.by_word(data.pattern), bias, data.label_docs, known)
+    is_known = np.zeros(data.pattern.n_words, bool)
+    is_known[data.pattern.words] = True
+    return FittedMixture(result, shared.by_word(data.pattern), bias, data.label_docs, is_known)
 
 
-def _run(
+def _run_em(
     model: pmm.Pmm,
-    data: Grouped,
+    data: CountsByLabelSet,
     blocks: Sequence[Block],
     rules: em.Rules,
     watch: Callable[[em.Loop], None] | None,
     executor: Executor | None,
 ) -> em.Fit:
-    start = pmm.initial(model, data)
+    start = pmm.create_start(model, data)
     if blocks:
         return em.run(model, blocks, start, rules, watch=watch, executor=executor)
     objective = model.log_prior(start.shared)  # single labels only: the start is the optimum, and one step says so
@@ -320,62 +351,58 @@ def _run(
 
 
 @contextmanager
-def _placed(data: Grouped, executor: Executor | None) -> Iterator[Any]:
-    """The blocks; in files as long as this lasts, where the executor needs them there."""
+def _open_blocks(data: CountsByLabelSet, executor: Executor | None) -> Iterator[Any]:
+    """Yield the blocks, in temporary files if the executor needs files."""
     if not getattr(executor, "needs_files", False):
         yield data.blocks
         return
     with tempfile.TemporaryDirectory(dir=getattr(executor, "scratch", None), prefix="topiarist-") as folder:
         scratch = Scratch(Path(folder))
-        yield [_in_files(block, scratch) for block in data.blocks]
+        yield [_write_block(block, scratch) for block in data.blocks]
 
 
-def _in_files(block: Block, scratch: Scratch) -> Block:
-    def kept(array: Array) -> Any:
+def _write_block(block: Block, scratch: Scratch) -> Block:
+    def kept(values: Array) -> Any:
         file = scratch.rows()
-        file.save(array)
+        file.save(values)
         return file
 
     return Block(type(block.sets)(*map(kept, block.sets)), kept(block.pair_members), kept(block.pair_labels))
 
 
-def _with_labels(counts: Csr | BlockStore, labels: Csr) -> Iterator[tuple[Any, Any]]:
-    """Parts of the collection with their labels."""
-    if not isinstance(counts, BlockStore):
-        yield counts, labels
-        return
+def _iterate_labelled(counts: Csr | BlockStore, labels: Csr) -> Iterator[tuple[Any, Any]]:
+    """Yield the counts of each block with their labels."""
     place = 0
-    for block in counts.blocks():
-        part = block.counts()
+    for part in iterate_blocks(counts):
         yield part, csr_array(labels[place : place + part.shape[0]])
         place += part.shape[0]
 
 
-def parts_of(counts: Csr | BlockStore, n_labels: int) -> Iterator[Any]:
-    """Counts of so many documents that an array of documents × labels is small."""
-    size = max(1, NUMBERS // n_labels)
-    for part in (block.counts() for block in counts.blocks()) if isinstance(counts, BlockStore) else (counts,):
+def iterate_parts(counts: Csr | BlockStore, n_labels: int) -> Iterator[Any]:
+    """Yield parts of the counts, so small that an array of documents × labels fits into memory."""
+    size = max(1, MAX_NUMBERS // n_labels)
+    for part in iterate_blocks(counts):
         if part.shape[0] <= size:
             yield part
         else:
             yield from (csr_array(part[start : start + size]) for start in range(0, part.shape[0], size))
 
 
-def calibrated(engine: Engine, counts: Csr | BlockStore, labels: Csr, settings: PMM) -> Floats:
-    """(M8): thresholds from shares of documents by models that have not seen them."""
+def fit_thresholds(engine: Engine, counts: Csr | BlockStore, labels: Csr, settings: PMM) -> Floats:
+    """Return thresholds (M8) from shares of held-out documents."""
     if isinstance(counts, BlockStore):
         counts = csr_array(counts.sample(len(counts)))
-    fold = np.arange(counts.shape[0]) % min(FOLDS, counts.shape[0])
+    fold = np.arange(counts.shape[0]) % min(N_FOLDS, counts.shape[0])
     shares = np.zeros((counts.shape[0], labels.shape[1]))
     for number in range(int(fold.max()) + 1 if counts.shape[0] > 1 else 0):
-        rest, here = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        seen = fitted_mixture(engine, csr_array(counts[rest]), csr_array(labels[rest]), settings, **FOLD_RULES)
-        shares[here] = choice.shares(engine, seen.by_word, csr_array(counts[here]))
-    return choice.best_thresholds(shares, labels)
+        rest, heldout = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        fitted = fit_mixture(engine, csr_array(counts[rest]), csr_array(labels[rest]), settings, **FOLD_RULES)
+        shares[heldout] = choice.fold_in_shares(engine, fitted.by_word, csr_array(counts[heldout]))
+    return choice.find_thresholds(shares, labels)
 
 
-def prior_margins(label_prior: Floats) -> Floats:
-    """What speaks for each label where words say nothing: log-frequencies, above zero for the most frequent alone."""
+def compute_prior_margins(label_prior: Floats) -> Floats:
+    """Return margins for documents without words: log frequencies, positive only for the most frequent label."""
     logs = np.log(np.maximum(label_prior, 1e-12))
     best = int(logs.argmax())
     margins: Floats = logs - logs[best]
@@ -386,7 +413,7 @@ def prior_margins(label_prior: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Why a document has a label, or has not: words and what each adds, the most first."""
+    """Words of a document and their parts in the decision about a label, largest first."""
 
     label: Any
     predicted: bool
@@ -395,47 +422,51 @@ class Evidence:
     parts: Floats
 
     def __str__(self) -> str:
-        told = ", ".join(f"{word} {part:+.3g}" for word, part in zip(self.words[:10], self.parts[:10], strict=True))
-        return f"{self.label} ({'predicted' if self.predicted else 'not predicted'}, {self.total:+.3g}): {told}"
+        words_text = ", ".join(
+            f"{word} {part:+.3g}" for word, part in zip(self.words[:10], self.parts[:10], strict=True)
+        )
+        return f"{self.label} ({'predicted' if self.predicted else 'not predicted'}, {self.total:+.3g}): {words_text}"
 
 
-def evidence(estimator: PMM, engine: Engine, counts: Csr, labels: Unchecked, n_words: int | None) -> list[Evidence]:
-    """For ``PMM.explain``: the parts of each word in the decision about each label."""
+def explain_labels(
+    estimator: PMM, engine: Engine, counts: Csr, labels: Unchecked, n_words: int | None
+) -> list[Evidence]:
+    """Return the parts of each word in the decision about each label, for ``PMM.explain``."""
     mixture, classes = estimator._mixture, estimator.classes_
     words, x = counts.indices, counts.data.astype(np.float64)
     share = None
     if len(estimator._without_known_words(counts)):  # the prior's answer, which no word has a part in
         words, x, ranks, gains = words[:0], x[:0], np.zeros(len(classes), int), np.zeros(len(classes))
-        chosen = np.array([estimator.label_prior_.argmax()])
+        selected = np.array([estimator.label_prior_.argmax()])
     elif estimator._form == "single":  # every label against the best of the others
         ranks, gains = np.zeros(len(classes), int), choice.label_likelihoods(engine, mixture, counts)[0]
-        chosen = np.array([gains.argmax()])
+        selected = np.array([gains.argmax()])
     elif estimator.label_threshold_ is None:
-        ranks, gains = (rows[0] for rows in choice.label_gains(engine, mixture, counts))
-        chosen = np.flatnonzero(ranks)[np.argsort(ranks[np.flatnonzero(ranks)])]
+        ranks, gains = (rows[0] for rows in choice.compute_label_gains(engine, mixture, counts))
+        selected = np.flatnonzero(ranks)[np.argsort(ranks[np.flatnonzero(ranks)])]
     else:
-        share = choice.shares(engine, mixture.by_word, counts)[0]
+        share = choice.fold_in_shares(engine, mixture.by_word, counts)[0]
         gains = choice.margins(share[None], estimator.label_threshold_)[0]
-        ranks, chosen = gains > 0, np.flatnonzero(gains > 0)
-        chosen = chosen[np.argsort(-gains[chosen])]
+        ranks, selected = gains > 0, np.flatnonzero(gains > 0)
+        selected = selected[np.argsort(-gains[selected])]
     names = getattr(estimator, "feature_names_in_", None)
-    told = []
-    for label in chosen if labels is None else _label_numbers(labels, classes):
+    explanations = []
+    for label in selected if labels is None else _find_labels(labels, classes):
         if share is None:
             parts = choice.contributions(mixture, words, x, ranks, gains, int(label))
         else:
             parts = choice.word_shares(mixture.by_word, words, x, share, int(label))
         order = np.argsort(-parts, kind="stable")[:n_words]
-        shown = words[order] if names is None else names[words[order]]
+        word_names = words[order] if names is None else names[words[order]]
         total = float(parts.sum())
-        told.append(Evidence(classes[label], bool(label in chosen), total, shown, parts[order]))
-    return told
+        explanations.append(Evidence(classes[label], bool(label in selected), total, word_names, parts[order]))
+    return explanations
 
 
-def _label_numbers(labels: Unchecked, classes: Array) -> list[int]:
-    wanted = [labels] if isinstance(labels, str) or np.ndim(labels) == 0 else list(labels)
+def _find_labels(labels: Unchecked, classes: Array) -> list[int]:
+    names = [labels] if isinstance(labels, str) or np.ndim(labels) == 0 else list(labels)
     places = {name: number for number, name in enumerate(classes.tolist())}
-    unknown = [name for name in wanted if name not in places]
-    if unknown:
-        raise UsageError(f"there is no label {unknown[0]!r}", hint=f"one of {', '.join(map(str, classes[:10]))}")
-    return [places[name] for name in wanted]
+    unknown_names = [name for name in names if name not in places]
+    if unknown_names:
+        raise UsageError(f"there is no label {unknown_names[0]!r}", hint=f"one of {', '.join(map(str, classes[:10]))}")
+    return [places[name] for name in names]

@@ -1,9 +1,9 @@
-"""Several labels for each document: a linear classifier for each, and how probable a label must be to be given.
+"""Classifier with several labels for each document: one linear classifier for each label, and thresholds.
 
-Every label has a score by a support vector machine, and the scores of unseen documents say how probable it is. A
-document gets the labels whose probabilities exceed what they need, and the nearest one where none does. What they need
-is found on documents held out in turn: half way between what is best for all labels alike and what is best for each,
-because few documents have most labels.
+A support vector machine scores each label, and held-out documents turn scores into probabilities. A document gets all
+labels whose probabilities exceed their thresholds, and at least the nearest one. Thresholds are chosen on held-out
+documents, half way between the best common threshold and the best threshold of each label, because most labels have few
+documents.
 """
 
 from __future__ import annotations
@@ -15,20 +15,23 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Array, Csr, Floats, Ints
-from topiarist.estimators.category.class_vectors import points_in, space_of
-from topiarist.estimators.category.linear import Features, Linear, Rows, Worth, svm_of_labels
+from topiarist.estimators.category.class_vectors import fit_space, project_points
+from topiarist.estimators.category.linear import Features, FeatureWeights, Linear, Rows, fit_label_svms
 from topiarist.estimators.gaussian.vector_space import VectorSpace
-from topiarist.measures.label_agreement import example_f1
+from topiarist.metrics.label_agreement import example_f1
 from topiarist.models.labels import choice
 
-WORTH, STRENGTH = Worth(0.5), 1.0  # what latent dimensions are worth beside words, and how closely machines follow
-WITH_VECTORS = Worth(0.5, 1.0)  # the same where documents come with vectors
+FEATURE_WEIGHTS, STRENGTH = (
+    FeatureWeights(0.5),
+    1.0,
+)  # what latent dimensions are worth beside words, and how closely machines follow
+WITH_VECTORS = FeatureWeights(0.5, 1.0)  # the same where documents come with vectors
 N_FOLDS = 3
 
 
 @dataclass(frozen=True)
 class SeveralTrial:
-    """Documents held out in turn: how many, their mean F, and that where every machine decides for itself."""
+    """Number of held-out documents, their mean F1, and that with even thresholds."""
 
     n_unseen: int
     f: float
@@ -37,18 +40,18 @@ class SeveralTrial:
 
 
 @dataclass(frozen=True)
-class SettledSeveral:
-    """What labels need, the line of probabilities, and how good both are."""
+class TunedThresholds:
+    """Thresholds of labels, the line from scores to probabilities, and their held-out quality."""
 
     trial: SeveralTrial | None
     threshold: Floats
     line: Floats
-    worth: Worth = WORTH
+    worth: FeatureWeights = FEATURE_WEIGHTS
 
 
 @dataclass(frozen=True)
 class SeveralLabels:
-    """A fitted classifier. P(label | document) is a line through the score and the log-odds of the label's share."""
+    """Fitted classifier; P(label | document) depends on the score and the log-odds of the label's share."""
 
     features: Features
     linear: Linear
@@ -59,25 +62,25 @@ class SeveralLabels:
 
     @property
     def sees_vectors(self) -> bool:
-        """Whether the vectors of documents have a say."""
+        """Whether vectors influence the scores."""
         return self.space is not None
 
     def scores(self, counts: Csr, vectors: Floats | None = None) -> Floats:
-        """By the machines, (n_docs, n_labels)."""
+        """Return the scores of the machines, (n_docs, n_labels)."""
         words = self.features.words(counts)
-        points = points_in(self.space, vectors, counts.shape[0])
+        points = project_points(self.space, vectors, counts.shape[0])
         return self.linear(Rows(words, self.features.latent(words)[0], points))
 
     def __call__(self, counts: Csr, vectors: Floats | None = None) -> Floats:
-        """P(label | document), (n_docs, n_labels)."""
-        return _told(self.scores(counts, vectors), self.line, self.log_odds)
+        """Return P(label | document), (n_docs, n_labels)."""
+        return _to_probabilities(self.scores(counts, vectors), self.line, self.log_odds)
 
     def margins(self, counts: Csr, vectors: Floats | None = None) -> Floats:
-        """How far each probability is above what its label needs; above zero for at least one."""
+        """Return how far each probability is above its threshold; positive for at least one label."""
         return choice.margins(self(counts, vectors), self.threshold)
 
     def word_parts(self, counts: Csr) -> Floats:
-        """What each word of one document adds to the log-odds of each label."""
+        """Return the part of each word of one document in the log-odds of each label."""
         parts: Floats = self.line[0] * self.linear.word_parts(self.features, counts)
         return parts
 
@@ -86,88 +89,97 @@ def learn_several(
     counts: Csr,
     labels: Csr,
     seed: int,
-    settled: SettledSeveral | None = None,
+    tuned_thresholds: TunedThresholds | None = None,
     groups: Ints | None = None,
     vectors: Floats | None = None,
-) -> tuple[SeveralLabels, SettledSeveral]:
-    """``labels``: documents × labels, at least one each. ``settled``: what is chosen already.
+) -> tuple[SeveralLabels, TunedThresholds]:
+    """Fit a classifier; ``labels`` is documents × labels with at least one label each.
 
-    ``groups``: documents with the same number are held out together. ``vectors``: those that documents come with.
+    ``tuned_thresholds`` were chosen before. Documents with equal ``groups`` are held out together.
     """
     features = Features.of(counts, seed)
     words = features.words(counts)
-    space = None if vectors is None else space_of(vectors)
-    rows = Rows(words, features.latent(words)[0], points_in(space, vectors, counts.shape[0]))
+    space = None if vectors is None else fit_space(vectors)
+    rows = Rows(words, features.latent(words)[0], project_points(space, vectors, counts.shape[0]))
     sizes = np.asarray(labels.sum(axis=0)).ravel()
     odds = np.log((sizes + 0.5) / (labels.shape[0] - sizes + 0.5))
-    if settled is None or len(settled.threshold) != labels.shape[1]:
-        together = np.arange(labels.shape[0]) if groups is None else np.unique(groups, return_inverse=True)[1]
-        folds = np.random.default_rng(seed).permutation(int(together.max(initial=-1)) + 1) % N_FOLDS
-        settled = _settled(rows, labels, odds, folds[together], WORTH)
+    if tuned_thresholds is None or len(tuned_thresholds.threshold) != labels.shape[1]:
+        group_numbers = np.arange(labels.shape[0]) if groups is None else np.unique(groups, return_inverse=True)[1]
+        folds = np.random.default_rng(seed).permutation(int(group_numbers.max(initial=-1)) + 1) % N_FOLDS
+        tuned_thresholds = _choose_thresholds(rows, labels, odds, folds[group_numbers], FEATURE_WEIGHTS)
         if space is not None:
-            joint = _settled(rows, labels, odds, folds[together], WITH_VECTORS)
-            settled = _better(joint, settled)
-    worth = settled.worth if space is not None else WORTH
-    linear = svm_of_labels(rows, labels, worth, STRENGTH)
-    kept = space if worth.vectorial else None
-    return SeveralLabels(features, linear, settled.threshold, settled.line, odds, kept), settled
+            joint = _choose_thresholds(rows, labels, odds, folds[group_numbers], WITH_VECTORS)
+            tuned_thresholds = _select_better(joint, tuned_thresholds)
+    worth = tuned_thresholds.worth if space is not None else FEATURE_WEIGHTS
+    linear = fit_label_svms(rows, labels, worth, STRENGTH)
+    kept_space = space if worth.vectorial else None
+    return SeveralLabels(
+        features, linear, tuned_thresholds.threshold, tuned_thresholds.line, odds, kept_space
+    ), tuned_thresholds
 
 
-def _better(joint: SettledSeveral, alone: SettledSeveral) -> SettledSeveral:
-    """With vectors, unless documents held out are told better without; with them where none could be."""
-    if joint.trial is None or alone.trial is None:
-        return joint
-    best = joint if joint.trial.f >= alone.trial.f else alone
-    return replace(best, trial=replace(best.trial or joint.trial, f_without=alone.trial.f))
+def _select_better(with_vectors: TunedThresholds, without_vectors: TunedThresholds) -> TunedThresholds:
+    """Return the thresholds with vectors, unless held-out documents are classified better without them."""
+    if with_vectors.trial is None or without_vectors.trial is None:
+        return with_vectors
+    best = with_vectors if with_vectors.trial.f >= without_vectors.trial.f else without_vectors
+    return replace(best, trial=replace(best.trial or with_vectors.trial, f_without=without_vectors.trial.f))
 
 
-def _settled(rows: Rows, labels: Csr, odds: Floats, folds: Ints, worth: Worth) -> SettledSeveral:
-    """What has a good F on documents that were held out in turn."""
-    usual = np.array([1.0, 0.0, 0.5])
+def _choose_thresholds(rows: Rows, labels: Csr, odds: Floats, folds: Ints, worth: FeatureWeights) -> TunedThresholds:
+    """Return thresholds with a good F1 on held-out documents."""
+    default_line = np.array([1.0, 0.0, 0.5])
     if labels.shape[0] < 2 * N_FOLDS or len(np.unique(folds)) < N_FOLDS:
-        return SettledSeveral(None, _even(usual, odds), usual, worth)
-    given = labels.toarray().astype(int)
-    scores = _unseen(rows, labels, folds, worth)
-    line = _line(scores, given, odds)
-    told = _told(scores, line, odds)
-    needs = 0.5 * (choice.best_threshold(told, labels) + np.minimum(choice.best_thresholds(told, labels), 1.0))
+        return TunedThresholds(None, _get_even_thresholds(default_line, odds), default_line, worth)
+    indicator = labels.toarray().astype(int)
+    scores = _score_heldout(rows, labels, folds, worth)
+    line = _fit_line(scores, indicator, odds)
+    label_probabilities = _to_probabilities(scores, line, odds)
+    thresholds = 0.5 * (
+        choice.find_threshold(label_probabilities, labels)
+        + np.minimum(choice.find_thresholds(label_probabilities, labels), 1.0)
+    )
 
     def f(needed: Floats) -> float:
-        return example_f1(given, (choice.margins(told, needed) > 0).astype(int))
+        return example_f1(indicator, (choice.margins(label_probabilities, needed) > 0).astype(int))
 
-    return SettledSeveral(SeveralTrial(len(given), f(needs), f(_even(line, odds))), needs, line, worth)
-
-
-def _even(line: Floats, odds: Floats) -> Floats:
-    """The probability of each label where its machine is undecided."""
-    found: Floats = _told(np.zeros((1, len(odds))), line, odds)[0]
-    return found
+    return TunedThresholds(
+        SeveralTrial(len(indicator), f(thresholds), f(_get_even_thresholds(line, odds))), thresholds, line, worth
+    )
 
 
-def _unseen(rows: Rows, labels: Csr, folds: Ints, worth: Worth) -> Floats:
-    """Scores of each document by machines that have not seen it."""
+def _get_even_thresholds(line: Floats, odds: Floats) -> Floats:
+    """Return the probability of each label at a score of zero."""
+    thresholds: Floats = _to_probabilities(np.zeros((1, len(odds))), line, odds)[0]
+    return thresholds
+
+
+def _score_heldout(rows: Rows, labels: Csr, folds: Ints, worth: FeatureWeights) -> Floats:
+    """Return scores of each document by machines that did not see it."""
     scores = np.zeros(labels.shape)
     for fold in range(N_FOLDS):
         rest, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        machine = svm_of_labels(rows.of(rest), csr_array(labels[rest]), worth, STRENGTH)
+        machine = fit_label_svms(rows.of(rest), csr_array(labels[rest]), worth, STRENGTH)
         scores[out] = machine(rows.of(out))
     return scores
 
 
-def _told(scores: Floats, line: Floats, odds: Floats) -> Floats:
-    told: Floats = 1.0 / (1.0 + np.exp(-np.clip(line[0] * scores + line[1] + line[2] * odds, -30.0, 30.0)))
-    return told
+def _to_probabilities(scores: Floats, line: Floats, odds: Floats) -> Floats:
+    label_probabilities: Floats = 1.0 / (
+        1.0 + np.exp(-np.clip(line[0] * scores + line[1] + line[2] * odds, -30.0, 30.0))
+    )
+    return label_probabilities
 
 
-def _line(scores: Floats, given: Array, odds: Floats) -> Floats:
-    """The line under which the labels of unseen documents are most probable."""
+def _fit_line(scores: Floats, indicator: Array, odds: Floats) -> Floats:
+    """Return the line under which the labels of held-out documents are most probable."""
 
     def loss(line: Floats) -> tuple[float, Floats]:
-        told = np.clip(line[0] * scores + line[1] + line[2] * odds, -30.0, 30.0)
-        wrong = 1.0 / (1.0 + np.exp(-told)) - given
+        log_odds = np.clip(line[0] * scores + line[1] + line[2] * odds, -30.0, 30.0)
+        wrong = 1.0 / (1.0 + np.exp(-log_odds)) - indicator
         slope = np.array([(wrong * scores).sum(), wrong.sum(), (wrong * odds).sum()])
-        return float((np.logaddexp(0.0, told) - given * told).sum()), slope
+        return float((np.logaddexp(0.0, log_odds) - indicator * log_odds).sum()), slope
 
-    found: Floats = minimize(loss, np.array([1.0, 0.0, 0.5]), jac=True, method="L-BFGS-B").x
-    found[0] = max(found[0], 0.05)
-    return found
+    best: Floats = minimize(loss, np.array([1.0, 0.0, 0.5]), jac=True, method="L-BFGS-B").x
+    best[0] = max(best[0], 0.05)
+    return best

@@ -1,4 +1,4 @@
-"""The options that estimators share: one text and one check for each, and the engine that they ask for."""
+"""Options that estimators share: their descriptions, checks and the engine they ask for."""
 
 from __future__ import annotations
 
@@ -7,59 +7,60 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, dataclass_transform
 
 import numpy as np
 
 from topiarist.arrays import Csr, Dtype, DTypeLike, Seed
-from topiarist.counts.room import pieces
+from topiarist.counts.scratch import iterate_arrays
 from topiarist.errors import InputError, ResourceError, UsageError
+from topiarist.execution.blocks import BlockStore
+from topiarist.execution.executors import Executor
+from topiarist.execution.threads import Threads
 from topiarist.models.engine import load_kernels
 from topiarist.models.engine.host import Engine
-from topiarist.scale.executors import Executor
-from topiarist.scale.threads import Threads
 
 # In double precision a fit is exact to the last digits anybody will look at; above this many products of non-zeros and
 # components single precision is twice as fast, takes half the memory, and changes the objective by less than 1e-6.
 SINGLE_PRECISION_FROM = 20_000_000
-LARGEST_SINGLE_COUNT = 1e7  # its ratio to the smallest mixture still is a single-precision number
+MAX_SINGLE_COUNT = 1e7  # its ratio to the smallest mixture still is a single-precision number
 
 
-def check_integer(name: str, value: object, least: int, hint: str = "") -> int:
-    """A whole number, at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise UsageError(f"{name} must be a whole number of at least {least}, got {value!r}", hint=hint)
+def check_integer(name: str, value: object, minimum: int, hint: str = "") -> int:
+    """Return a whole number; raise UsageError if it is smaller than ``minimum``."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
+        raise UsageError(f"{name} must be a whole number of at least {minimum}, got {value!r}", hint=hint)
     return int(value)
 
 
-def check_number(name: str, value: object, least: float, most: float = np.inf, hint: str = "") -> float:
-    """A finite number between ``least`` and ``most``."""
+def check_number(name: str, value: object, minimum: float, maximum: float = np.inf, hint: str = "") -> float:
+    """Return a finite number; raise UsageError if it is not between ``minimum`` and ``maximum``."""
     number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
-    if not least <= number <= most or math.isinf(number):
-        bounds = f"of at least {least:g}" if most == np.inf else f"between {least:g} and {most:g}"
+    if not minimum <= number <= maximum or math.isinf(number):
+        bounds = f"of at least {minimum:g}" if maximum == np.inf else f"between {minimum:g} and {maximum:g}"
         raise UsageError(f"{name} must be a number {bounds}, got {value!r}", hint=hint)
     return number
 
 
 def check_one_of(name: str, value: object, choices: tuple[object, ...]) -> object:
-    """One of a few values."""
+    """Return the value; raise UsageError if it is not one of ``choices``."""
     if not any(value is choice or (type(value) is type(choice) and value == choice) for choice in choices):
         raise UsageError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
     return value
 
 
-def check_plain(estimator: object, what: str, otherwise: str = "", **plain: object) -> None:
-    """Options that must have these values, because ``what`` was asked for."""
+def check_required_values(estimator: object, reason: str, alternative: str = "", **plain: object) -> None:
+    """Raise UsageError if options do not have the values that ``reason`` requires."""
     for name, value in plain.items():
         if getattr(estimator, name) != value:
             raise UsageError(
-                f"{name}={getattr(estimator, name)!r} does not go with {what}",
-                hint=f"{name}={value!r}, or {otherwise or f'without {what}'}",
+                f"{name}={getattr(estimator, name)!r} does not go with {reason}",
+                hint=f"{name}={value!r}, or {alternative or f'without {reason}'}",
             )
 
 
 def check_device(device: object) -> None:
-    """The processor, or a CUDA device if there is one. Only who asks for a device loads what drives it."""
+    """Raise an error unless the device is "cpu", or "cuda" and usable."""
     check_one_of("device", device, ("cpu", "cuda"))
     if device == "cpu":
         return
@@ -72,59 +73,61 @@ def check_device(device: object) -> None:
     if not usable:
         raise ResourceError(
             "device='cuda' needs an NVIDIA GPU with its driver and the CUDA toolkit; numba finds none here.",
-            hint="pip install 'topiarist[cuda12]' (or cuda13), or leave the option out: the processor fits the same",
+            hint="Install topiarist[cuda12] or topiarist[cuda13], or use device='cpu'.",
         )
 
 
 def check_dtype(dtype: object) -> Dtype:
-    """Single or double precision."""
+    """Return single or double precision; raise UsageError for anything else."""
     try:
-        chosen: Dtype | None = np.dtype(dtype)  # type: ignore[call-overload]
+        dtype_or_none: Dtype | None = np.dtype(dtype)  # type: ignore[call-overload]
     except TypeError:
-        chosen = None
-    if chosen is None or chosen not in (np.float32, np.float64):
+        dtype_or_none = None
+    if dtype_or_none is None or dtype_or_none not in (np.float32, np.float64):
         raise UsageError(f"dtype must be 'float32', 'float64' or None, got {dtype!r}", hint="None chooses by size")
-    return chosen
+    return dtype_or_none
 
 
-def working_dtype(dtype: DTypeLike | None, counts: Csr, n_components: int) -> Dtype:
-    """The precision of a fit: as asked, or double for small problems and large counts, single for large problems."""
-    largest = max((float(part.max()) for (part,) in pieces(counts.data)), default=0.0)
-    return precision(dtype, counts.nnz, largest, n_components)
+def working_dtype(dtype: DTypeLike | None, counts: Csr | BlockStore, n_components: int) -> Dtype:
+    """Return the precision of a fit: as asked, or double for small problems and large counts, else single."""
+    if isinstance(counts, BlockStore):
+        return choose_precision(dtype, counts.nnz, counts.largest, n_components)
+    largest = max((float(part.max()) for (part,) in iterate_arrays(counts.data)), default=0.0)
+    return choose_precision(dtype, counts.nnz, largest, n_components)
 
 
-def precision(dtype: DTypeLike | None, nnz: int, largest: float, n_components: int) -> Dtype:
-    """The same, from the number of counts and the largest of them."""
+def choose_precision(dtype: DTypeLike | None, nnz: int, largest: float, n_components: int) -> Dtype:
+    """Return the precision of a fit from the number of counts and the largest count."""
     if dtype is None:
-        small = nnz * n_components < SINGLE_PRECISION_FROM or largest > LARGEST_SINGLE_COUNT
+        small = nnz * n_components < SINGLE_PRECISION_FROM or largest > MAX_SINGLE_COUNT
         return np.dtype(np.float64 if small else np.float32)
-    chosen = check_dtype(dtype)
-    if chosen == np.float32 and largest > LARGEST_SINGLE_COUNT:
+    checked_dtype = check_dtype(dtype)
+    if checked_dtype == np.float32 and largest > MAX_SINGLE_COUNT:
         raise InputError(
-            f"in single precision a count may be {LARGEST_SINGLE_COUNT:g} at most, got {largest:g}",
+            f"in single precision a count may be {MAX_SINGLE_COUNT:g} at most, got {largest:g}",
             hint="dtype='float64', or None to have it chosen",
         )
-    return chosen
+    return checked_dtype
 
 
 def check_executor(executor: object) -> None:
-    """None, or something that can add up blocks."""
+    """Raise UsageError unless the executor is None or has a method ``total``."""
     if executor is not None and not callable(getattr(executor, "total", None)):
         raise UsageError(
             f"executor must be None or an object with a method total(function, blocks, local), got {executor!r}",
-            hint="leave it out: the fit runs in this process",
+            hint="Leave it out to run the fit in this process.",
         )
 
 
 def check_random_state(random_state: object) -> None:
-    """What scikit-learn takes as a seed."""
+    """Raise an error if scikit-learn does not accept the value as a seed."""
     from sklearn.utils import check_random_state as check  # a second to load: nobody needs it who only looks at a tree
 
     check(random_state)
 
 
-def generator(random_state: Seed) -> np.random.Generator:
-    """The generator that scikit-learn's ``random_state`` stands for."""
+def make_generator(random_state: Seed) -> np.random.Generator:
+    """Return the NumPy generator for scikit-learn's ``random_state``."""
     from sklearn.utils import check_random_state as check
 
     return np.random.default_rng(check(random_state).randint(2**31))
@@ -132,7 +135,7 @@ def generator(random_state: Seed) -> np.random.Generator:
 
 @dataclass(frozen=True)
 class Option:
-    """An option that estimators share: what it may be, what it does, and what refuses other values."""
+    """Shared option: its type, description and check."""
 
     kind: str
     text: str  # in lines of a docstring
@@ -147,7 +150,7 @@ COMMON = {
         check_dtype,
         nullable=True,
     ),
-    "max_iter": Option("int", "EM steps at most.", lambda value: check_integer("max_iter", value, 1)),
+    "max_iter": Option("int", "Maximum number of EM steps.", lambda value: check_integer("max_iter", value, 1)),
     "tol": Option(
         "float",
         "Stop when two successive steps each gain less than this, in nats a token.",
@@ -155,73 +158,76 @@ COMMON = {
     ),
     "random_state": Option(
         "int, RandomState or None",
-        "Seed.\nAn int: the same data give the same bits, on any number of threads. None: NumPy's global generator.",
+        "Seed.\nAn int gives the same bits for the same data, on any number of threads. None: NumPy's global generator.",
         check_random_state,
         nullable=True,
     ),
     "device": Option(
         '"cpu" or "cuda"',
-        "Where to compute. A CUDA device gives the same bits every time, but not those of the processor.",
+        "Device that computes. A CUDA device always gives the same bits, but other bits than the processor.",
         check_device,
     ),
     "n_threads": Option(
         "int or None",
-        "Threads; None uses every core.",
+        "Number of threads. None: one for each core.",
         lambda value: check_integer("n_threads", value, 1, hint="None uses every core"),
         nullable=True,
     ),
     "executor": Option(
         "InProcess, DaskExecutor or None",
-        "Where blocks of documents are computed; None is this process. See docs/how-to/scale.md.",
+        "Executor of the blocks of documents. None: this process. See docs/how-to/scale.md.",
         check_executor,
         nullable=True,
     ),
-    "verbose": Option("int or bool", "Draw a progress bar.", lambda value: value),
+    "verbose": Option("int or bool", "Show a progress bar.", lambda value: value),
 }
 
 E = TypeVar("E", bound=type)
 
 
-def seed_of(what: str) -> str:
-    """The text of ``random_state`` where it is known what is drawn."""
-    return COMMON["random_state"].text.replace("Seed.", f"Seed of {what}.")
+def describe_seed(purpose: str) -> str:
+    """Return the description of ``random_state`` with what is drawn."""
+    return COMMON["random_state"].text.replace("Seed.", f"Seed of {purpose}.")
 
 
-def common_options(**own: str) -> Callable[[E], E]:
-    """Fill the common options of a class into its docstring, after its own: the text of each is written once.
+@dataclass_transform(eq_default=False)
+def estimator(**texts: str) -> Callable[[E], E]:
+    """Turn a class into an estimator: annotated attributes become parameters, and shared options are documented.
 
-    ``own`` replaces a text where an estimator has more, or less, to say. Signatures stay as they are written: that is
-    what ``clone`` and ``get_params`` read.
+    ``texts`` replaces the descriptions of some shared options.
     """
 
     def filled(estimator: E) -> E:
+        dataclass(eq=False, repr=False)(estimator)
         if estimator.__doc__:  # there is none under python -OO
             defaults = estimator.__init__.__kwdefaults__  # type: ignore[misc]
             lines = [
-                _described(name, own.get(name, COMMON[name].text), defaults) for name in COMMON if name in defaults
+                _describe_option(name, texts.get(name, COMMON[name].text), defaults)
+                for name in COMMON
+                if name in defaults
             ]
-            before, mark, after = estimator.__doc__.partition("\n\n    Attributes\n")
-            estimator.__doc__ = "\n    ".join([before, *lines]) + mark + after
+            parameters, mark, attributes = estimator.__doc__.partition("\n\n    Attributes\n")
+            estimator.__doc__ = "\n    ".join([parameters, *lines]) + mark + attributes
         return estimator
 
     return filled
 
 
-def _described(name: str, text: str, defaults: dict[str, object]) -> str:
+def _describe_option(name: str, text: str, defaults: dict[str, object]) -> str:
     default = "" if defaults[name] in (None, "cpu") else f", default {defaults[name]!r}"
     return "\n        ".join([f"{name} : {COMMON[name].kind}{default}", *text.split("\n")])
 
 
 def check_common(estimator: object, *names: str) -> None:
-    """Refuse what a common option cannot be: of those named, or of all that the estimator has."""
+    """Check the named shared options, or all that the estimator has."""
     for name in names or COMMON:
         value = getattr(estimator, name, None)
         if value is not None or (not COMMON[name].nullable and hasattr(estimator, name)):
             COMMON[name].check(value)
 
 
-class Runs(Protocol):
-    """What an estimator must have to be run."""
+class RunsOnEngine(Protocol):
+    """Options that decide which engine runs an estimator."""
 
     device: str
     n_threads: int | None
@@ -229,11 +235,11 @@ class Runs(Protocol):
 
 
 @contextmanager
-def running(estimator: Runs) -> Iterator[Engine]:
-    """The engine that an estimator's ``device`` and ``n_threads`` ask for.
+def open_engine(estimator: RunsOnEngine) -> Iterator[Engine]:
+    """Yield the engine for the ``device`` and ``n_threads`` of an estimator.
 
-    Known classes and labels are too few to keep a device busy (``_on_host``): one that was asked for must be there, and
-    rests.
+    Estimators with ``_on_host`` compute on the processor, because known classes are too few for a device. The device
+    must exist nevertheless.
     """
     check_common(estimator, "device", "n_threads", "executor")
     with Threads(estimator.n_threads) as threads:

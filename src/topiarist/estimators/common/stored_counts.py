@@ -1,4 +1,4 @@
-"""Collections that are files: which estimators fit them, how all of them read them, and what needs counts in memory."""
+"""Counts in memory and counts in block stores: how estimators check, read and compute them."""
 
 from __future__ import annotations
 
@@ -14,49 +14,54 @@ from scipy.sparse import csr_array
 
 from topiarist.arrays import Array, Csr, Dtype, DTypeLike, Floats, Ints, Matrix
 from topiarist.counts.column_map import without_columns
-from topiarist.counts.validation import check_counts, token_counts
-from topiarist.counts.weighting import shortened
+from topiarist.counts.validation import check_counts, count_tokens
+from topiarist.counts.weighting import shorten_documents
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
+from topiarist.execution.blocks import BlockFile, BlockStore
+from topiarist.execution.executors import BASE_BYTES, Executor, InProcess
 from topiarist.models.engine.host import Engine, weighted_total
-from topiarist.scale.blocks import BlockFile, BlockStore
-from topiarist.scale.executors import OWN, Executor, InProcess
-from topiarist.store.array_files import HEADER, NewRows, RowFile, Scratch, handles
+from topiarist.storage.array_files import HEADER_BYTES, EmptyRows, RowFile, Scratch, find_handles, open_handles
 
-IN_MEMORY = 64 << 20  # bytes: an array with a row for each document that is larger stays in a file
-IN_ALLOWANCE = OWN // 4  # the same where memory is limited: three such arrays are no more than what is anybody's own
-BLOCKS = 32  # that counts in memory are cut into for a cluster, if there are enough documents
-FEW = 8  # times the words that documents have, at most, are the words that a model knows: it is narrowed to them
-SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 12, 1 << 16
+MAX_MEMORY_BYTES = 64 << 20  # bytes: an array with a row for each document that is larger stays in a file
+MAX_LIMITED_BYTES = (
+    BASE_BYTES // 4
+)  # the same where memory is limited: three such arrays are no more than what is anybody's own
+N_BLOCKS = 32  # that counts in memory are cut into for a cluster, if there are enough documents
+MAX_WORD_RATIO = (
+    8  # times the words that documents have, at most, are the words that a model knows: it is narrowed to them
+)
+MIN_BLOCK_SIZE, MAX_BLOCK_SIZE = 1 << 12, 1 << 16
+Counts: TypeAlias = "Csr | BlockStore"  # checked counts: one block in memory, or several in files
 Documents: TypeAlias = "Matrix | BlockFile | BlockStore"  # counts, of documents × words
-SAMPLE = "store.sample(20_000), so many documents in memory; or block.counts() for each of store.blocks()"
+SAMPLE_HINT = "Use store.sample(20_000), or block.counts() of each block in store.blocks()."
 
 
-class Fitted(options.Runs, Protocol):
-    """What reading needs of an estimator."""
+class Fitted(options.RunsOnEngine, Protocol):
+    """Fitted estimator that can read documents."""
 
     def _counts(self, X: Documents, *, reset: bool) -> Csr: ...
 
-    def _reader(self, engine: Engine) -> Reads: ...
+    def _reader(self, engine: Engine) -> CountsReader: ...
 
 
-class Reads(Protocol):
-    """P(component | document) as a function of counts."""
+class CountsReader(Protocol):
+    """Function from counts to P(component | document)."""
 
     @property
     def dtype(self) -> Dtype:
-        """The precision of the rows."""
+        """Precision of the rows."""
 
     @property
     def n_components(self) -> int:
-        """Columns of the rows."""
+        """Number of columns of the rows."""
 
-    def __call__(self, counts: Csr) -> Floats:
-        """A row for each row of the counts."""
+    def __call__(self, counts: Csr, vectors: Floats | None = None) -> Floats:
+        """Return a row for each document."""
 
 
 class ReadsCounts:
-    """For an estimator of counts: what scikit-learn must know of them."""
+    """Mixin that gives scikit-learn the tags of an estimator of counts."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -70,7 +75,7 @@ class ReadsCounts:
 
 @dataclass(frozen=True)
 class Reader:
-    """P(component | document) by folding in, as a function that may travel."""
+    """Function from counts to P(component | document) by folding in; can be sent to workers."""
 
     model: Any
     shared: Any
@@ -81,92 +86,93 @@ class Reader:
 
     @property
     def n_components(self) -> int:
-        """Components that the parameters have."""
+        """Number of components of the parameters."""
         return int(self.shared.n_components)
 
     def __call__(self, counts: Csr, vectors: Floats | None = None) -> Floats:
-        """A row for each row of the counts, and of the vectors where there are any beside them."""
+        """Return a row for each document; ``vectors`` are embeddings of the documents."""
         if self.ignored is not None:
             counts = without_columns(counts, self.ignored)
         engine = self.model.engine
-        counts, shared = _of_own_words(counts, self.shared)
+        counts, shared = _select_words(counts, self.shared)
         shared = engine.to_device(shared)
         if vectors is not None:
-            side = engine.side(shortened(counts, self.effective_length), self.dtype)
+            side = engine.view_counts(shorten_documents(counts, self.effective_length), self.dtype)
             rows: Floats = self.model.fold_in(shared, side, self.inverse_temperature, vectors)
             return rows
-        sides = engine.sides(shortened(counts, self.effective_length), self.dtype, shared.n_components)
+        sides = engine.view_blocks(shorten_documents(counts, self.effective_length), self.dtype, shared.n_components)
         parts = [engine.to_host(self.model.fold_in(shared, side, self.inverse_temperature)) for side in sides]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def log_likelihood(self, counts: Csr, rows: Floats) -> float:
-        """Of counts, whose rows are known."""
+        """Return the log-likelihood of counts with known rows."""
         engine, total, start = self.model.engine, 0.0, 0
-        for side in engine.sides(counts, self.dtype, self.shared.n_components):
+        for side in engine.view_blocks(counts, self.dtype, self.shared.n_components):
             total += self.model.log_likelihood(self.shared, side, rows[start : start + side.n_rows])
             start += side.n_rows
         return total
 
 
-def _of_own_words(counts: Csr, shared: Any) -> tuple[Csr, Any]:
-    """Counts and parameters of the words alone that the documents have, where these are few: a query has two.
+def _select_words(counts: Csr, shared: Any) -> tuple[Csr, Any]:
+    """Return counts and parameters reduced to the words of the documents, if these are few, as in a query.
 
-    Of models that work out something for every word of theirs before they read; others read only what is there.
+    Only models that precompute values for all their words have ``select_words``.
     """
-    if not hasattr(shared, "of_words") or not 0 < FEW * counts.nnz <= counts.shape[1]:
+    if not hasattr(shared, "select_words") or not 0 < MAX_WORD_RATIO * counts.nnz <= counts.shape[1]:
         return counts, shared
     columns, places = np.unique(counts.indices, return_inverse=True)
     entries = counts.data, places.astype(counts.indices.dtype), counts.indptr
-    return csr_array(entries, shape=(counts.shape[0], len(columns))), shared.of_words(columns)
+    return csr_array(entries, shape=(counts.shape[0], len(columns))), shared.select_words(columns)
 
 
 @dataclass(frozen=True)
 class CountsFile:
-    """A block as a reader wants it: by document alone, to be read in some precision."""
+    """Block of counts in files, read by document in one precision."""
 
     block: BlockFile
     dtype: str
 
     @property
     def folder(self) -> str:
-        """That of the store."""
+        """Folder of the store."""
         return self.block.folder
 
     @property
     def nbytes(self) -> int:
-        """Bytes in memory while it is open."""
-        stored, wanted = np.dtype(self.block.dtype), np.dtype(self.dtype)
-        sizes = (4, stored.itemsize, wanted.itemsize if wanted != stored else 0)
-        return 4 * (self.block.shape[0] + 1) + self.block.nonzeros * sum(sizes) + 3 * HEADER
+        """Memory of the open block in bytes."""
+        stored, dtype = np.dtype(self.block.dtype), np.dtype(self.dtype)
+        sizes = (4, stored.itemsize, dtype.itemsize if dtype != stored else 0)
+        return 4 * (self.block.shape[0] + 1) + self.block.nonzeros * sum(sizes) + 3 * HEADER_BYTES
 
     def load(self) -> Csr:
-        """The counts, memory-mapped."""
+        """Return the counts, memory-mapped."""
         return self.block.counts()
 
-    def expect(self) -> None:
+    def prefetch(self) -> None:
         """Ask the system to read the files ahead."""
-        self.block.expect(("indptr", "indices", "data"))
+        self.block.prefetch(("indptr", "indices", "data"))
 
 
 @dataclass(frozen=True)
 class ReadBlock:
-    """A reader as a function of a block's counts."""
+    """Reader as a function of one block."""
 
-    reader: Reads
+    reader: CountsReader
 
-    def __call__(self, counts: Csr, _: object) -> tuple[Floats, Floats]:
-        """The tokens of each component, of words that it may see, and what the reader says of each document."""
-        rows, ignored = self.reader(counts), getattr(self.reader, "ignored", None)
-        seen = counts if ignored is None else without_columns(counts, ignored)
-        return weighted_total(token_counts(seen), rows), rows
+    def __call__(self, counts: Csr, vectors: Floats | None) -> tuple[Floats, Floats]:
+        """Return the tokens of each component, without ignored words, and a row for each document."""
+        rows = self.reader(counts) if vectors is None else self.reader(counts, vectors)
+        ignored = getattr(self.reader, "ignored", None)
+        visible_counts = counts if ignored is None else without_columns(counts, ignored)
+        return weighted_total(count_tokens(visible_counts), rows), rows
 
 
 def read(estimator: Fitted, X: Documents) -> Floats:
-    """What ``transform`` returns, for counts in memory and for a store."""
+    """Return P(component | document) for counts in memory or a store, as ``transform`` does."""
     if isinstance(X, BlockStore):
         return _read(estimator, X).rows()
     counts = estimator._counts(X, reset=False)
-    with options.running(estimator) as engine:
+    with options.open_engine(estimator) as engine:
         return estimator._reader(engine)(counts)
 
 
@@ -175,48 +181,58 @@ def read_labels(estimator: Fitted, X: Documents) -> Any:
     return _read(estimator, X).labels() if isinstance(X, BlockStore) else read(estimator, X).argmax(axis=1)
 
 
-def _read(estimator: Fitted, store: BlockStore) -> Answers:
+def _read(estimator: Fitted, store: BlockStore) -> ReadResult:
     _known_features(estimator, store, reset=False)
-    with options.running(estimator) as engine:
-        return read_store(store, estimator._reader(engine), estimator.executor)
+    with options.open_engine(estimator) as engine:
+        return read_counts(store, estimator._reader(engine), estimator.executor)
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What a reader says of a store: the tokens of each component, and in files the rows of each block."""
+class ReadResult:
+    """Rows of P(component | document) of all blocks, and the tokens of each component."""
 
     tokens: Floats
-    parts: tuple[RowFile, ...]
+    parts: tuple[Floats | RowFile, ...]
     n_docs: int
     in_memory: int  # bytes: what is larger stays in a file
 
     def rows(self) -> Floats:
-        """A row for each document."""
-        first = self.parts[0].load()
-        every: Floats = self.kept((self.n_docs, first.shape[1]), first.dtype, (part.load() for part in self.parts))
-        return every
+        """Return one array with a row for each document."""
+        first = open_handles(self.parts[0])
+        pieces: Floats = self.collect((self.n_docs, first.shape[1]), first.dtype, map(open_handles, self.parts))
+        return pieces
 
     def labels(self) -> Any:
-        """The place of the largest number in each row."""
-        return self.kept((self.n_docs,), np.intp, (part.load().argmax(axis=1) for part in self.parts))
+        """Return the most probable component of each document."""
+        return self.collect((self.n_docs,), np.intp, (open_handles(part).argmax(axis=1) for part in self.parts))
 
-    def kept(self, shape: tuple[int, ...], dtype: DTypeLike, parts: Iterable[Array]) -> Any:
-        """An array of parts, with something for each document."""
-        return room(shape, dtype, self.parts[0].folder.parent, parts, self.in_memory)
+    def collect(self, shape: tuple[int, ...], dtype: DTypeLike, pieces: Iterable[Array]) -> Any:
+        """Return an array made of the pieces of each block, with an entry for each document."""
+        first = self.parts[0]
+        if not isinstance(first, RowFile):
+            return next(iter(pieces))
+        return make_array(shape, dtype, first.folder.parent, pieces, self.in_memory)
 
 
-def read_store(store: BlockStore, reader: Reads, executor: Executor | None) -> Answers:
-    """Have all blocks read."""
+def read_counts(
+    counts: Counts, reader: CountsReader, executor: Executor | None, vectors: Floats | None = None
+) -> ReadResult:
+    """Read all blocks; ``vectors`` belong to counts in memory."""
+    if not isinstance(counts, BlockStore):
+        tokens, parts = InProcess().total(ReadBlock(reader), [counts], [vectors])
+        return ReadResult(tokens, parts, counts.shape[0], MAX_MEMORY_BYTES)
     dtype, n_columns = np.dtype(reader.dtype).str, reader.n_components
-    blocks = [CountsFile(block, dtype) for block in store.blocks()]
-    rows = [NewRows(block.shape[0], n_columns, dtype) for block in store.blocks()]
+    blocks = [CountsFile(block, dtype) for block in counts.blocks()]
+    rows = [EmptyRows(file.block.shape[0], n_columns, dtype) for file in blocks]
     tokens, parts = (executor or InProcess()).total(ReadBlock(reader), blocks, rows)
     limited = getattr(executor, "memory", None) is not None
-    return Answers(tokens, parts, len(store), min(IN_MEMORY, IN_ALLOWANCE) if limited else IN_MEMORY)
+    return ReadResult(
+        tokens, parts, len(counts), min(MAX_MEMORY_BYTES, MAX_LIMITED_BYTES) if limited else MAX_MEMORY_BYTES
+    )
 
 
-def room(shape: tuple[int, ...], dtype: DTypeLike, folder: Path, parts: Iterable[Array], in_memory: int) -> Any:
-    """An array of these parts: in memory if it is small, else in a file that goes when the array does."""
+def make_array(shape: tuple[int, ...], dtype: DTypeLike, folder: Path, parts: Iterable[Array], in_memory: int) -> Any:
+    """Return an array made of pieces: in memory if it is small, else in a temporary file."""
     if np.prod(shape) * np.dtype(dtype).itemsize > in_memory:
         return Scratch(folder).array(shape, dtype, parts)
     array, place = np.empty(shape, dtype), 0
@@ -227,66 +243,105 @@ def room(shape: tuple[int, ...], dtype: DTypeLike, folder: Path, parts: Iterable
 
 
 def is_stored(X: Documents, executor: Executor | None) -> bool:
-    """True when the counts are files, or must be for this executor."""
-    return isinstance(X, BlockStore) or bool(getattr(executor, "needs_files", False))
+    """Return whether the counts are in files, or must be for this executor."""
+    return isinstance(X, BlockStore) or needs_files(executor)
 
 
-def seat(engine: Engine, blocks: Sequence[object], executor: Executor | None) -> tuple[Executor, Callable[[Any], Any]]:
-    """Who computes the blocks, and what brings a start to its place. With blocks that are files that is the host."""
-    if any(handles(blocks[0])):
+def needs_files(executor: Executor | None) -> bool:
+    return bool(getattr(executor, "needs_files", False))
+
+
+def choose_executor(
+    engine: Engine, blocks: Sequence[object], executor: Executor | None
+) -> tuple[Executor, Callable[[Any], Any]]:
+    """Return the executor of the blocks, and the function that moves a state to its device.
+
+    Blocks in files are computed on the host.
+    """
+    if any(find_handles(blocks[0])):
         return executor or InProcess(), lambda state: state
     return executor or engine.executor, engine.to_device
 
 
-def checked(estimator: object, X: Documents, what: str, *, reset: bool) -> Csr:
-    """Counts in memory, checked; the estimator remembers their columns, or compares them with those of its fit."""
-    in_memory(X, what)
+def check_counts_in_memory(estimator: object, X: Documents, purpose: str, *, reset: bool) -> Csr:
+    """Return checked counts in memory; unless ``reset`` is true, their columns must be the columns of the fit."""
+    refuse_store(X, purpose)
     counts = check_counts(cast("Matrix", X))
     _known_features(estimator, X, reset=reset)
     return counts
 
 
-def in_memory(X: Documents, what: str, executor: Executor | None = None) -> None:
-    """Refuse a store, or an executor that needs one, where only counts in memory will do."""
+def check_documents(estimator: object, X: Documents, *, reset: bool) -> Counts:
+    """Return checked counts, or a ``BlockStore`` unchanged; their columns must be the columns of the fit."""
+    counts = X if isinstance(X, BlockStore) else check_counts(cast("Matrix", X))
+    _known_features(estimator, X, reset=reset)
+    return counts
+
+
+def iterate_blocks(counts: Counts) -> Iterator[Csr]:
+    """Yield the counts of each block; counts in memory are one block."""
+    if isinstance(counts, BlockStore):
+        yield from (block.counts() for block in counts.blocks())
+    else:
+        yield counts
+
+
+def refuse_store(X: Documents, purpose: str, executor: Executor | None = None) -> None:
+    """Raise UsageError for a store, or for an executor that needs one, if counts must be in memory."""
     if isinstance(X, BlockStore):
-        raise UsageError(f"{what} needs counts in memory, and this is a BlockStore", hint=SAMPLE)
-    if getattr(executor, "needs_files", False):
+        raise UsageError(f"{purpose} needs counts in memory, and this is a BlockStore", hint=SAMPLE_HINT)
+    if needs_files(executor):
         raise UsageError(
-            f"{what} needs counts in memory, which {type(executor).__name__} does not compute on",
-            hint="leave executor out; a tree that was grown on a sample reads a BlockStore by transform",
+            f"{purpose} needs counts in memory, which {type(executor).__name__} does not compute on",
+            hint="Leave executor out. A tree that was grown on a sample can transform a BlockStore.",
         )
 
 
-def block_size(n_docs: int, smallest: int = SMALLEST_BLOCK) -> int:
-    """Documents in a block, of so many: it depends on nothing else, and neither do the bits of a fit."""
-    return min(LARGEST_BLOCK, max(smallest, -(-n_docs // BLOCKS)))
+def choose_block_size(n_docs: int, smallest: int = MIN_BLOCK_SIZE) -> int:
+    """Return the number of documents in a block; it depends on the number of documents only."""
+    return min(MAX_BLOCK_SIZE, max(smallest, -(-n_docs // N_BLOCKS)))
+
+
+def check_training_counts(estimator: Fitted, X: Documents) -> Counts:
+    """Return the counts of a fit: checked counts in memory, or a store unchanged."""
+    if isinstance(X, BlockStore):
+        _known_features(estimator, X, reset=True)
+        return X
+    return estimator._counts(X, reset=True)
 
 
 @contextmanager
-def as_store(estimator: Fitted, X: Documents) -> Iterator[BlockStore]:
-    """The store given, or one of counts in memory for as long as this lasts. Its blocks depend on the counts alone."""
-    if isinstance(X, BlockStore):
-        _known_features(estimator, X, reset=True)
-        yield X
+def open_fit_counts(
+    estimator: Fitted, X: Documents, fits: Callable[[Csr], bool] = lambda counts: True
+) -> Iterator[Counts]:
+    """Yield the counts of a fit: counts in memory as one block, or a store for the duration of the fit.
+
+    Counts in memory are written to files if the executor needs files, or if ``fits`` rejects them. Their blocks depend
+    on the counts only.
+    """
+    counts = check_training_counts(estimator, X)
+    if isinstance(counts, BlockStore) or (not needs_files(estimator.executor) and fits(counts)):
+        yield counts
         return
-    counts = estimator._counts(X, reset=True)
-    size = block_size(counts.shape[0])
+    size = choose_block_size(counts.shape[0])
     scratch = getattr(estimator.executor, "scratch", None)
     with tempfile.TemporaryDirectory(dir=scratch, prefix="topiarist-") as folder:
         yield BlockStore.write(Path(folder) / "counts", counts, block_size=size, dtype=counts.data.dtype.name)
 
 
-def refuse(estimator: object, why: str, **plain: object) -> None:
-    """Refuse options that need all counts in memory."""
-    options.check_plain(estimator, f"counts that are files: {why}", "counts in memory and no executor", **plain)
+def refuse_options(estimator: object, reason: str, **plain: object) -> None:
+    """Raise UsageError for options that need all counts in memory."""
+    options.check_required_values(
+        estimator, f"counts that are files: {reason}", "counts in memory and no executor", **plain
+    )
 
 
-def check_filled(store: BlockStore, wanted: int, what: str) -> None:
-    """Enough documents with words."""
-    if store.n_filled < wanted:
+def check_filled(store: BlockStore, n_wanted: int, purpose: str) -> None:
+    """Raise InputError if fewer documents than ``n_wanted`` have words."""
+    if store.n_filled < n_wanted:
         raise InputError(
-            f"{what} needs at least as many documents with words; {store.n_filled} came (n_samples={len(store)})",
-            hint=f"at most {max(1, store.n_filled // 10)}, or more documents",
+            f"{purpose} needs at least as many documents with words; {store.n_filled} came (n_samples={len(store)})",
+            hint=f"Use at most {max(1, store.n_filled // 10)}, or more documents.",
         )
 
 

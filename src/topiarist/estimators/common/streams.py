@@ -1,4 +1,4 @@
-"""Learning from batches, one telling for all estimators: ``partial_fit``, more words, and what the stream is like."""
+"""Learning from batches for all estimators: ``partial_fit``, new words, and a record of each batch."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from topiarist.arrays import Array, Bools, Csr, Doubles, Floats, Seed
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.stored_counts import Documents
+from topiarist.execution.blocks import BlockFile
+from topiarist.execution.executors import Executor
 from topiarist.models import misfits, online
-from topiarist.models.drift import BatchRecord, Drift, find_drift, likelihoods
 from topiarist.models.engine.host import Engine
-from topiarist.scale.blocks import BlockFile
-from topiarist.scale.executors import Executor
 
-SCORED = 2048  # documents of a batch that are scored before it is learned from, at most
-PREDICTING = 0.1  # pseudo-count of a class in half a document: its most probable mixture alone would promise too much
+MAX_SCORED_DOCUMENTS = 2048  # documents of a batch that are scored before it is learned from, at most
+PREDICTIVE_PSEUDO_COUNT = (
+    0.1  # pseudo-count of a class in half a document: its most probable mixture alone would promise too much
+)
 
 
 class LearnsFromStreams:
-    """For an estimator that says how its parameters and its statistics belong together."""
+    """Mixin for estimators that learn from batches; each defines its parameters and statistics."""
 
     # of the estimator
     random_state: Seed
@@ -47,7 +48,7 @@ class LearnsFromStreams:
     _stream_block: Callable[[Engine, Csr, BlockFile | None], Any]  # a batch as the E-step wants it
     _keep_shared: Callable[[Any, online.Stream], None]  # takes new parameters over
     _widen: Callable[[int], None]  # makes room for words in parameters and statistics
-    _untemper: Callable[[], None]  # leaves behind what only a fit has
+    _remove_temperature: Callable[[], None]  # leaves behind what only a fit has
     # of the stream
     n_batches_: int
     n_tokens_seen_: float
@@ -56,43 +57,71 @@ class LearnsFromStreams:
     _stream_seed: int
     _streaming: bool
     _known_words: Bools | None
-    _usual: misfits.RecentScores
-    _misfits: misfits.Misfits
-    _collecting_since: int
 
-    _plain: tuple[tuple[str, Any], ...] = (("executor", None),)  # what other options must be in a stream
-    _learned = "components_"
-    stream_: tuple[BatchRecord, ...] = ()
+    _stream_option_values: tuple[tuple[str, Any], ...] = (("executor", None),)  # what other options must be in a stream
+    _fit_marker = "components_"
+    stream_: tuple[online.BatchRecord, ...] = ()
 
-    def learn_more(self, X: Documents) -> Self:
-        """Learn from more documents of a collection that the model was fitted to.
+    def continue_fit(self, X: Documents) -> Self:
+        """Learn from more documents of the collection that the model was fitted to.
 
-        They weigh as many tokens as they have, and nothing is forgotten: a hundred words more among a million change
-        next to nothing. ``partial_fit`` follows a stream instead, in which the latest documents tell more.
+        All documents have equal weight, so few new documents hardly change a large model. Use ``partial_fit`` for a
+        stream in
+        which recent documents weigh more.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or block (n_documents, n_words)
+            Counts of the new documents.
+
+        Returns
+        -------
+        self
+            The updated estimator.
+
+        Raises
+        ------
+        UsageError
+            If an option is not possible in a stream.
         """
         check_is_fitted(self)
         return self._partial_fit(X, 1.0)
 
     def _partial_fit(self, X: Documents, forgetting: float = online.FORGETTING) -> Self:
-        stored_counts.in_memory(X, "partial_fit")
-        first = not hasattr(self, self._learned)
+        stored_counts.refuse_store(X, "partial_fit")
+        first = not hasattr(self, self._fit_marker)
         self._check_options()
         self._check_stream_options("partial_fit")
         if first:
             self._begin_stream(X)
         else:
             counts, shard = self._batch(X)
-            with options.running(self) as engine:
+            with options.open_engine(self) as engine:
                 self._absorb(engine, counts, shard, forgetting=forgetting)
                 self._keep_batch(engine, counts)
         self.n_iter_, self.converged_, self.stopped_ = self.n_batches_, False, "stream"
         return self
 
     def extend_words(self, n_words: int) -> Self:
-        """Make room for new words: ``n_words`` columns from now on, the old ones where they were.
+        """Extend the vocabulary; existing columns keep their positions.
 
-        A new word begins as if it had been counted a hundredth of a time at every node; ``partial_fit`` with wider
-        counts then learns where it belongs. Nothing happens if there are as many columns already.
+        A new word starts with 0.01 tokens at every node. ``partial_fit`` with wider counts then learns its
+        distribution.
+
+        Parameters
+        ----------
+        n_words : int
+            New number of columns. Nothing changes if the model has this many already.
+
+        Returns
+        -------
+        self
+            The updated estimator.
+
+        Raises
+        ------
+        UsageError
+            If ``n_words`` is smaller than the number of columns.
         """
         check_is_fitted(self)
         options.check_integer("n_words", n_words, 1)
@@ -102,44 +131,36 @@ class LearnsFromStreams:
                 hint="columns keep their places, and none goes away",
             )
         if n_words > self.n_features_in_:
-            more = n_words - self.n_features_in_
+            n_new = n_words - self.n_features_in_
             self._enter_stream()
             self._widen(n_words)
             self.n_features_in_ = int(n_words)
             if hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_  # the new columns have none
             words = self._known_words if self._streaming else None
-            self._known_words = None if words is None else np.append(words, np.zeros(more, bool))
-            self._misfits = self._misfits.wider(n_words)
+            self._known_words = None if words is None else np.append(words, np.zeros(n_new, bool))
         return self
 
-    def drift(self, **settings: Any) -> Drift:
-        """When the likelihood of new batches fell for good: ``models.drift.find_drift`` of ``stream_``."""
-        return find_drift(likelihoods(self.stream_), **settings)
-
-    def _forget_stream(self, n_docs: int, n_tokens: float) -> None:
-        """Stand where a stream of so many documents would have led: what comes next goes on from there."""
+    def _reset_stream(self, n_docs: int, n_tokens: float) -> None:
+        """Reset the stream to the state after a fit of this size."""
         size = getattr(self, "batch_size", None)
         self.n_batches_, self.n_tokens_seen_ = -(-n_docs // size) if size else 0, n_tokens
         self._documents_per_token = n_docs / n_tokens if n_tokens else 0.0
         self._stream = None
         self._streaming, self._known_words = False, None
         self.stream_ = ()
-        self._forget_misfits()
 
     def _enter_stream(self) -> online.Stream:
-        """Go on from a fit. Later the statistics are kept, never read off the parameters again: those are smoothed."""
+        """Return the stream, started from the fit if needed.
+
+        Its statistics are kept, because the smoothed parameters cannot give them back.
+        """
         if self._stream is None:
             self._stream = online.Stream(self._stream_start(), self.n_batches_, self.n_tokens_seen_)
         return self._stream
 
-    def _forget_misfits(self) -> None:
-        """Collect them anew, from the next batch on."""
-        self._usual, self._misfits = misfits.RecentScores(), misfits.Misfits(seed=getattr(self, "_stream_seed", 0))
-        self._collecting_since = len(self.stream_)
-
     def _batch(self, X: Documents) -> tuple[Csr, BlockFile | None]:
-        """Counts; and where they are a block on disk, the handle that opens them as the sweeps want them."""
+        """Return counts, and the block on disk if they come from one."""
         if isinstance(X, BlockFile):
             validate_data(self, X, reset=False, skip_check_array=True)
             return X.counts(), X
@@ -151,62 +172,58 @@ class LearnsFromStreams:
     ) -> None:  # fmt: skip
         if not self._streaming:
             self._streaming, self.history_ = True, np.empty(0)
-            seed = int(options.generator(self.random_state).integers(2**31))
-            self._stream_seed, self._misfits = seed, misfits.Misfits(seed=seed)
-            self._untemper()
-        before = self._enter_stream()
+            self._stream_seed = int(options.make_generator(self.random_state).integers(2**31))
+            self._remove_temperature()
+        stream_before = self._enter_stream()
         if self._known_words is None:
-            self._known_words = self._word_totals(before.stats) * self.n_tokens_seen_ > online.SEEN
-        model, shared = self._stream_model(engine, before), self._stream_shared()
-        new_words = share_of_new_words(self._known_words, counts)
+            self._known_words = self._word_totals(stream_before.stats) * self.n_tokens_seen_ > online.MIN_EXPECTED_COUNT
+        model, shared = self._stream_model(engine, stream_before), self._stream_shared()
+        new_words = mark_new_words(self._known_words, counts)
         if judge:
-            self._judge(model, shared, counts, new_words)
+            self._score_batch(model, shared, counts, new_words)
         block = self._stream_block(engine, counts, shard)
-        stream, log_likelihood = online.absorb(model, before, shared, block, forgetting)
+        stream, log_likelihood = online.absorb(model, stream_before, shared, block, forgetting)
         del block
-        learned = stream.tokens > before.tokens
+        has_learned = stream.tokens > stream_before.tokens
         self._stream, self.n_batches_, self.n_tokens_seen_ = stream, stream.batches, stream.tokens
-        if learned:
+        if has_learned:
             self._keep_shared(stream.params(self._stream_model(engine, stream)), stream)
         self.history_ = np.append(self.history_, log_likelihood)
 
-    def _judge(self, model: misfits.Folds, shared: object, counts: Csr, new_words: float) -> None:
-        """Score a batch, or a sample of a large one, and remember the documents that fit badly."""
+    def _score_batch(self, model: misfits.FoldingModel, shared: object, counts: Csr, new_words: float) -> None:
+        """Score a batch, or a sample of a large one, and record the result."""
         sample = counts
-        if counts.shape[0] > SCORED:
+        if counts.shape[0] > MAX_SCORED_DOCUMENTS:
             rng = np.random.default_rng((self._stream_seed, self.n_batches_))
-            sample = counts[np.sort(rng.choice(counts.shape[0], SCORED, replace=False))]
+            sample = counts[np.sort(rng.choice(counts.shape[0], MAX_SCORED_DOCUMENTS, replace=False))]
         seed = (self._stream_seed + self.n_batches_) % 2**31
-        scores = misfits.completion_scores(self._scorer(model), shared, sample, self._length(), seed)
-        bad = self._usual.unusual(scores)
-        self._usual = self._usual.joined(scores)
-        self._misfits = self._misfits.joined(sample[np.flatnonzero(bad)], self.n_batches_)
+        scores = misfits.completion_scores(self._make_scorer(model), shared, sample, self._get_length(), seed)
         tokens = float(counts.data.sum(dtype=np.float64))
-        record = BatchRecord(counts.shape[0], tokens, scores.mean, new_words, float(np.mean(bad)))
+        record = online.BatchRecord(counts.shape[0], tokens, scores.mean, new_words)
         self.stream_ = (*self.stream_, record)
 
-    def _scorer(self, model: Any) -> misfits.Folds:
-        """The model as it predicts unseen tokens."""
-        scorer: misfits.Folds = model
+    def _make_scorer(self, model: Any) -> misfits.FoldingModel:
+        """Return the model that predicts held-out tokens."""
+        scorer: misfits.FoldingModel = model
         return scorer
 
-    def _length(self) -> float | None:
-        """The effective length of documents."""
+    def _get_length(self) -> float | None:
+        """Return the effective length of documents."""
         return None
 
     def _keep_batch(self, engine: Engine, counts: Csr) -> None:
-        """What an estimator keeps of a batch's documents."""
+        """Store the results for the documents of a batch."""
 
-    def _check_stream_options(self, what: str) -> None:
-        for name, plain in self._plain:
+    def _check_stream_options(self, purpose: str) -> None:
+        for name, plain in self._stream_option_values:
             if getattr(self, name) != plain:
                 hint = f"{name}={plain!r}; a model that was fitted otherwise: set_params({name}={plain!r})"
-                raise UsageError(f"{name} does not go with {what}", hint=hint)
+                raise UsageError(f"{name} does not go with {purpose}", hint=hint)
 
 
-def share_of_new_words(known: Bools, counts: Csr) -> float:
-    """The share of the tokens whose words had never come; they have now."""
-    new = ~known[counts.indices]
+def mark_new_words(is_known: Bools, counts: Csr) -> float:
+    """Return the share of tokens with new words, and mark these words as known."""
+    new = ~is_known[counts.indices]
     share = float(counts.data[new].sum(dtype=np.float64)) / max(float(counts.data.sum(dtype=np.float64)), 1.0)
-    known[counts.indices[new]] = True
+    is_known[counts.indices[new]] = True
     return share

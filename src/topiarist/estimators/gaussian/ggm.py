@@ -1,11 +1,11 @@
-"""Gaussian mixtures as a scikit-learn estimator: clusters, or classes from few labels and many unlabelled examples."""
+"""Gaussian mixture as a scikit-learn estimator: clusters, or classes from few labels and many unlabelled examples."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,14 +14,15 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import ArrayLike, Doubles, Ints, Matrix, Seed, Unchecked
+from topiarist.arrays import ArrayLike, Doubles, Ints, Matrix, Unchecked
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.category import given_labels
 from topiarist.estimators.common import options
-from topiarist.estimators.common.display import ShownEstimator
-from topiarist.estimators.common.progress import fitting as progress
+from topiarist.estimators.common.base import EMOptions
+from topiarist.estimators.common.progress import show_fit
 from topiarist.estimators.gaussian import vector_space
 from topiarist.estimators.gaussian.vector_space import VectorSpace
+from topiarist.execution.threads import Threads
 from topiarist.models import em
 from topiarist.models.gaussian import certainties, selection
 from topiarist.models.gaussian import fits as fitting
@@ -29,30 +30,30 @@ from topiarist.models.gaussian.covariances import SHAPES
 from topiarist.models.gaussian.fits import Fits
 from topiarist.models.gaussian.mixture import Options, Params
 from topiarist.models.gaussian.starts import STARTS, Sample
-from topiarist.scale.executors import Executor
-from topiarist.scale.threads import Threads
 
 WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)  # of unlabelled examples, tried by cross-validation
 UNKNOWN = -1
 ROUNDING = 1e-12  # a feature that varies by less, in its own size or the greatest deviation, is constant
-FAR = 1e100  # in deviations: beyond, squares would overflow
-LABELS_EACH = 2  # labelled examples for each feature: with fewer, unlabelled ones must tell where a class lies
-TOLD_BY_LABELS = 0.1  # weight of unlabelled examples where there are so many
+MAX_DISTANCE = 1e100  # in deviations: beyond, squares would overflow
+MIN_LABELS_PER_FEATURE = (
+    2  # labelled examples for each feature: with fewer, unlabelled ones must tell where a class lies
+)
+WEIGHT_WITH_LABELS = 0.1  # weight of unlabelled examples where there are so many
 SIZES = (1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48, 64, 96, 128)  # components that are tried of vectors
-EXAMPLES_EACH = 10  # at least, on average, of a component of vectors
+MIN_EXAMPLES_EACH = 10  # at least, on average, of a component of vectors
 PATIENCE = 2  # numbers worse than the best, one after the other, that end the search
 CRITERIA = ("aic", "bic")
 SPLIT = 0.5  # share of examples that means are estimated from
-MOST = 10  # components that are tried of other features, in all or of a class
+MAX_COMPONENTS = 10  # components that are tried of other features, in all or of a class
 AMONG_VECTORS = 0.3  # weight of unlabelled examples that are vectors
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The features as the fit sees them: around zero, of variance one on average.
+    """Scaling of the features during a fit: mean zero and variance one on average.
 
-    Where they are on such different scales that a condition number would say nothing but that, each is brought to
-    variance one.
+    If features have very different scales, each is brought to variance one. Otherwise the condition number would only
+    measure these scales.
     """
 
     centre: Doubles
@@ -60,7 +61,7 @@ class Frame:
 
     @classmethod
     def of(cls, points: Doubles, condition_limit: float) -> Frame:
-        """The frame of these examples."""
+        """Return the frame that standardises the given examples."""
         centre = points.mean(axis=0)
         deviation = points.std(axis=0)
         largest = float(deviation.max())
@@ -73,28 +74,28 @@ class Frame:
 
     @property
     def log_scale(self) -> float:
-        """The logarithm by which densities outside are smaller."""
+        """Logarithm of the factor between densities inside and outside the frame."""
         return float(np.log(self.scale).sum())
 
     def inside(self, points: Doubles) -> Doubles:
-        """Points as the fit sees them."""
+        """Return points in the scale of the fit."""
         return (points - self.centre) / self.scale
 
     def outside(self, points: Doubles) -> Doubles:
-        """Points as the user sees them."""
+        """Return points in the scale of the features."""
         return points * self.scale + self.centre
 
     def covariance_outside(self, covariance: Doubles) -> Doubles:
-        """Covariance matrices as the user sees them."""
+        """Return covariance matrices in the scale of the features."""
         return covariance * self.scale[:, None] * self.scale
 
     def covariance_inside(self, covariance: Doubles) -> Doubles:
-        """The other way round."""
+        """Return covariance matrices in the scale of the fit."""
         return covariance / self.scale[:, None] / self.scale
 
 
 def check_options(estimator: GGM) -> None:
-    """Raise for an option that is not what it should be."""
+    """Raise UsageError for an invalid option."""
     number = estimator.n_components
     if number is not None and number != "cv":
         options.check_integer("n_components", number, 1, hint="None chooses by AIC, 'cv' by cross-validation")
@@ -102,7 +103,9 @@ def check_options(estimator: GGM) -> None:
     if estimator.max_components != "auto":
         options.check_integer("max_components", estimator.max_components, 1, hint="10, or 'auto'")
     if estimator.n_dimensions not in ("auto", None):
-        options.check_integer("n_dimensions", estimator.n_dimensions, 2, hint="32; None for features as they are")
+        options.check_integer(
+            "n_dimensions", estimator.n_dimensions, 2, hint="Use a whole number, or None for the features themselves."
+        )
     options.check_one_of("criterion", estimator.criterion, ("auto", *CRITERIA))
     if estimator.sharpness != "auto":
         options.check_number("sharpness", estimator.sharpness, 0.001, 1.0, hint="1, or 'auto'")
@@ -126,8 +129,8 @@ def check_options(estimator: GGM) -> None:
         )
 
 
-def checked_points(estimator: GGM, X: Matrix, *, reset: bool) -> Doubles:
-    """The features as a finite matrix of float64; in the space of a mixture that has one, once it is fitted."""
+def check_points(estimator: GGM, X: Matrix, *, reset: bool) -> Doubles:
+    """Return the features as a finite float64 matrix, in the vector space of a fitted mixture that has one."""
     checked: Any = validate_data(estimator, X, reset=reset, skip_check_array=False, dtype=np.float64, order="C")
     largest = float(np.abs(checked).max(initial=0.0))
     if largest > 1e100:
@@ -136,110 +139,105 @@ def checked_points(estimator: GGM, X: Matrix, *, reset: bool) -> Doubles:
     return np.asarray(checked) if space is None else space(np.asarray(checked))
 
 
-def encoded(y: Unchecked, points: Doubles) -> tuple[Any, Any]:
-    """The classes, none if there are no labels, and the number of each example's class, −1 without a label.
+def encode_labels(y: Unchecked, points: Doubles) -> tuple[Any, Any]:
+    """Return the classes (empty without labels) and the class number of each example, −1 without a label.
 
-    No label is −1, "-1", None or pandas' NA; NaN is refused, as in ``labels``.
+    A missing label is −1, "-1", None or pandas' NA. NaN is refused.
     """
-    nobody = np.full(len(points), UNKNOWN)
+    class_codes = np.full(len(points), UNKNOWN)
     if y is None:
-        return np.zeros(0, np.int64), nobody
-    given = column_or_1d(_as_array(y), warn=True)
-    if given.dtype.kind == "f":
-        assert_all_finite(given[~np.isnan(given)], input_name="y")
-    if len(given) != len(points):
-        raise InputError(f"expected {len(points)} labels, one for each example, got {len(given)}", hint="-1 for none")
-    if given_labels._without_label(given).all():
-        return np.zeros(0, np.int64), nobody
-    known, has = given_labels.labels_to_score(given, len(points))
-    classes, codes = np.unique(known, return_inverse=True)
-    nobody[has] = codes
-    return classes, nobody
-
-
-def missing_labels(y: Unchecked) -> Any:
-    """Which of several labels are none, NaN included."""
-    given = np.asarray(y)
-    absent = [isinstance(label, float) and math.isnan(label) for label in given.tolist()]
-    return given_labels._without_label(given) | np.array(absent, bool)
+        return np.zeros(0, np.int64), class_codes
+    labels = column_or_1d(_as_array(y), warn=True)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels[~np.isnan(labels)], input_name="y")
+    if len(labels) != len(points):
+        raise InputError(f"expected {len(points)} labels, one for each example, got {len(labels)}", hint="-1 for none")
+    if given_labels.is_label_missing(labels).all():
+        return np.zeros(0, np.int64), class_codes
+    known_labels, is_labelled = given_labels.select_labelled(labels, len(points))
+    classes, codes = np.unique(known_labels, return_inverse=True)
+    class_codes[is_labelled] = codes
+    return classes, class_codes
 
 
 def _as_array(y: Unchecked) -> Any:
-    """Labels as an array; a list of texts and others stays what it is, where NumPy would turn −1 and NaN into texts."""
-    given = np.asarray(y)
-    if given.dtype.kind == "U" and not isinstance(y, np.ndarray) and not all(isinstance(label, str) for label in y):
-        mixed = np.empty(len(given), object)
-        mixed[:] = list(y)
-        return mixed
-    return given
+    """Return labels as an array; mixed lists stay objects, because NumPy would turn −1 and NaN into texts."""
+    labels = np.asarray(y)
+    if labels.dtype.kind == "U" and not isinstance(y, np.ndarray) and not all(isinstance(label, str) for label in y):
+        objects = np.empty(len(labels), object)
+        objects[:] = list(y)
+        return objects
+    return labels
 
 
-def accuracy(estimator: GGM, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
-    """Share of the labelled examples whose label is predicted."""
+def compute_accuracy(estimator: GGM, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
+    """Return the share of labelled examples whose label is predicted."""
     predicted = estimator.predict(X)
-    known, has = given_labels.labels_to_score(_as_array(y), len(predicted))
-    if estimator.unlabelled_ and known.dtype.kind not in "iufb":
+    known_labels, is_labelled = given_labels.select_labelled(_as_array(y), len(predicted))
+    if estimator.unlabelled_ and known_labels.dtype.kind not in "iufb":
         raise InputError(
             f"the mixture was fitted without labels and predicts components 0 to {len(estimator.classes_) - 1}, got"
-            f" labels such as {str(known[0])!r} to score",
+            f" labels such as {str(known_labels[0])!r} to score",
             hint="fit(X, y) to learn the labels, or score(X) for the mean log p(x)",
         )
-    weight = None if sample_weight is None else np.asarray(sample_weight)[has]
-    return float(accuracy_score(known, predicted[has], sample_weight=weight))
+    weight = None if sample_weight is None else np.asarray(sample_weight)[is_labelled]
+    return float(accuracy_score(known_labels, predicted[is_labelled], sample_weight=weight))
 
 
-def search_of(estimator: GGM, points: Doubles, codes: Ints, seed: int) -> selection.Search:
-    """What is to be tried, from the options and the size of the data."""
+def make_search(estimator: GGM, points: Doubles, codes: Ints, seed: int) -> selection.Search:
+    """Return the settings of the search for the best mixture, from the options and the size of the data."""
     n_classes = int(codes.max(initial=-1)) + 1
-    own = estimator.components == "own" or (estimator.components == "auto" and estimator.n_components is None)
-    own = own and n_classes > 0
-    automatic = "shared" if of_vectors(estimator) or (own and _told_by_labels(points, codes)) else "full"
+    has_own = estimator.components == "own" or (estimator.components == "auto" and estimator.n_components is None)
+    has_own = has_own and n_classes > 0
+    automatic = "shared" if uses_vector_space(estimator) or (has_own and _has_enough_labels(points, codes)) else "full"
     covariance = automatic if estimator.covariance == "auto" else estimator.covariance
     settings = Options(
         covariance, n_classes, estimator.assignment == "hard", estimator.condition_limit,
-        estimator.shrinkage, own, estimator.max_iter, estimator.tol,
+        estimator.shrinkage, has_own, estimator.max_iter, estimator.tol,
     )  # fmt: skip
-    sizes = _sizes(estimator, len(points), n_classes, own)
-    guided = estimator.start == "auto" and n_classes > 0 and not own  # wide components find their class by its labels
-    start = "overall" if guided else estimator.start
-    patience = PATIENCE if of_vectors(estimator) and n_classes == 0 else None
+    sizes = _list_sizes(estimator, len(points), n_classes, has_own)
+    by_labels = (
+        estimator.start == "auto" and n_classes > 0 and not has_own
+    )  # wide components find their class by its labels
+    start = "overall" if by_labels else estimator.start
+    patience = PATIENCE if uses_vector_space(estimator) and n_classes == 0 else None
     price = math.log(len(points)) / 2 if estimator.criterion_ == "bic" else 1.0
     return selection.Search(
-        settings, sizes, estimator.n_init, split_of(estimator), seed, estimator.from_all, start=start, price=price,
+        settings, sizes, estimator.n_init, get_split(estimator), seed, estimator.from_all, start=start, price=price,
         patience=patience,
     )  # fmt: skip
 
 
-def split_of(estimator: GGM) -> float | None:
-    """Share of the examples that means are estimated from; None where both come from all."""
+def get_split(estimator: GGM) -> float | None:
+    """Return the share of examples that estimate means; None if all examples estimate means and covariances."""
     if isinstance(estimator.split, str):
-        return None if of_vectors(estimator) else SPLIT
+        return None if uses_vector_space(estimator) else SPLIT
     return estimator.split
 
 
-def of_vectors(estimator: GGM) -> bool:
-    """Whether the features were so many that they are fitted in a space of their own."""
+def uses_vector_space(estimator: GGM) -> bool:
+    """Return whether the mixture is fitted in its own vector space, because there are many features."""
     return getattr(estimator, "space_", None) is not None
 
 
-def _told_by_labels(points: Doubles, codes: Ints) -> bool:
-    return bool((codes >= 0).sum() >= LABELS_EACH * points.shape[1])
+def _has_enough_labels(points: Doubles, codes: Ints) -> bool:
+    return bool((codes >= 0).sum() >= MIN_LABELS_PER_FEATURE * points.shape[1])
 
 
-def _sizes(estimator: GGM, n_examples: int, n_classes: int, own: bool) -> tuple[int, ...]:
+def _list_sizes(estimator: GGM, n_examples: int, n_classes: int, has_own: bool) -> tuple[int, ...]:
     number = estimator.n_components
     if number is None or isinstance(number, str):
-        most = max(1, n_examples // selection.EXAMPLES_EACH)
-        if of_vectors(estimator) and n_classes == 0:
-            most = max(1, min(_most(estimator, SIZES[-1]), n_examples // EXAMPLES_EACH))
-            return tuple(sorted({*(size for size in SIZES if size <= most), most}))
-        return tuple(range(1, min(_most(estimator, MOST), most) + 1))
+        max_size = max(1, n_examples // selection.EXAMPLES_EACH)
+        if uses_vector_space(estimator) and n_classes == 0:
+            max_size = max(1, min(_get_max_components(estimator, SIZES[-1]), n_examples // MIN_EXAMPLES_EACH))
+            return tuple(sorted({*(size for size in SIZES if size <= max_size), max_size}))
+        return tuple(range(1, min(_get_max_components(estimator, MAX_COMPONENTS), max_size) + 1))
     if number > n_examples:
         raise InputError(
             f"n_components={number} needs at least as many examples; {n_examples} came",
             hint="fewer components, or None to have the number chosen",
         )
-    if not own:
+    if not has_own:
         return (int(number),)
     if number % n_classes:
         raise UsageError(
@@ -249,12 +247,12 @@ def _sizes(estimator: GGM, n_examples: int, n_classes: int, own: bool) -> tuple[
     return (int(number) // n_classes,)
 
 
-def _most(estimator: GGM, usual: int) -> int:
-    return usual if isinstance(estimator.max_components, str) else int(estimator.max_components)
+def _get_max_components(estimator: GGM, default: int) -> int:
+    return default if isinstance(estimator.max_components, str) else int(estimator.max_components)
 
 
-class Chosen(NamedTuple):
-    """What cross-validation settled, if it was asked for; and a fit, if Ctrl-C ended it."""
+class CrossValidationResult(NamedTuple):
+    """Search and weight chosen by cross-validation, and the fit to keep after Ctrl-C."""
 
     search: selection.Search
     weight: float
@@ -262,153 +260,142 @@ class Chosen(NamedTuple):
     stopped: Fits | None = None
 
 
-def cross_validated(estimator: GGM, sample: Sample, search: selection.Search, threads: Threads) -> Chosen:
-    """The search and the weight of unlabelled examples, after cross-validation where it was asked for."""
+def cross_validate(estimator: GGM, sample: Sample, search: selection.Search, threads: Threads) -> CrossValidationResult:
+    """Return the search and the weight of unlabelled examples, after cross-validation if an option asks for it."""
     by_weight = estimator.unlabelled_weight == "cv" and bool((sample.classes >= 0).any() and (sample.classes < 0).any())
-    given = estimator.unlabelled_weight
-    if given in ("auto", "cv"):
-        told = search.options.own_components and _told_by_labels(sample.points[0], sample.classes[0])
-        given = AMONG_VECTORS if of_vectors(estimator) else TOLD_BY_LABELS if told else 1.0
+    default_weight = estimator.unlabelled_weight
+    if default_weight in ("auto", "cv"):
+        has_enough = search.options.own_components and _has_enough_labels(sample.points[0], sample.classes[0])
+        default_weight = AMONG_VECTORS if uses_vector_space(estimator) else WEIGHT_WITH_LABELS if has_enough else 1.0
     by_size = estimator.n_components == "cv" and len(search.sizes) > 1
     if (not by_weight and not by_size) or sample.points.shape[1] < 2:
-        return Chosen(search, float(given))
-    tried = WEIGHTS if by_weight else (float(given),)
-    once = replace(search, n_init=1)
-    found = selection.cross_validated(sample, tried, once, threads, whole=not by_size)  # else K anew for each weight
-    if not found.surprise:
-        return Chosen(search, float(given), {}, found.stopped)
-    weight, size = found.best
-    return Chosen(replace(search, sizes=(size,)) if by_size else search, weight, found.surprise, found.stopped)
+        return CrossValidationResult(search, float(default_weight))
+    weights = WEIGHTS if by_weight else (float(default_weight),)
+    single_search = replace(search, n_init=1)
+    result = selection.cross_validate(
+        sample, weights, single_search, threads, choose_size_in_fold=not by_size
+    )  # else K anew for each weight
+    if not result.surprise:
+        return CrossValidationResult(search, float(default_weight), {}, result.stopped)
+    weight, size = result.best
+    return CrossValidationResult(
+        replace(search, sizes=(size,)) if by_size else search, weight, result.surprise, result.stopped
+    )
 
 
-def sharpened(estimator: GGM, sample: Sample, chosen: Chosen, found: selection.Found, threads: Threads) -> float:
-    """The power that certainties are taken to: as given, or by held-out labels."""
+def choose_sharpness(
+    estimator: GGM,
+    sample: Sample,
+    validation: CrossValidationResult,
+    selected: selection.SelectedModel,
+    threads: Threads,
+) -> float:
+    """Return the power for certainties: the given one, or one chosen by held-out labels."""
     if estimator.sharpness != "auto":
         return float(estimator.sharpness)
-    fit = found.fits[0]
+    fit = selected.fits[0]
     if fit.interrupted or not (sample.classes >= 0).any():
         return 1.0
-    own = chosen.search.options.own_components
-    size = fit.params.n_components // chosen.search.options.n_classes if own else fit.params.n_components
-    alike = replace(chosen.search, sizes=(max(1, size),), n_init=1, from_all=False)
-    return certainties.sharpness(sample, chosen.weight, alike, threads)
+    has_own = validation.search.options.own_components
+    size = fit.params.n_components // validation.search.options.n_classes if has_own else fit.params.n_components
+    search = replace(validation.search, sizes=(max(1, size),), n_init=1, from_all=False)
+    return certainties.choose_sharpness(sample, validation.weight, search, threads)
 
 
-def rules(estimator: GGM) -> em.Rules:
-    """For the progress bar."""
+def make_rules(estimator: GGM) -> em.Rules:
+    """Return the rules that the progress bar shows."""
     return em.Rules(estimator.max_iter, estimator.tol)
 
 
 @contextmanager
-def reading(estimator: GGM) -> Iterator[Threads]:
-    """Threads of the estimator, with the linear algebra library held to one."""
+def open_threads(estimator: GGM) -> Iterator[Threads]:
+    """Yield the threads of the estimator, with the linear algebra library limited to one thread."""
     with Threads(estimator.n_threads) as threads, threadpool_limits(limits=1, user_api="blas"):
         yield threads
 
 
-def log_joint(estimator: GGM, points: Doubles, threads: Threads) -> Doubles:
-    """log P(k) p(x|k), (components, examples), in the user's units."""
+def compute_log_joint(estimator: GGM, points: Doubles, threads: Threads) -> Doubles:
+    """Return log P(k) p(x|k), (components, examples), in the scale of the features."""
     frame, covariance = estimator._frame, estimator._frame.covariance_inside(estimator.component_covariance_)
     kind = estimator.covariance_
     if kind == "shared":
         covariance = covariance[0]
-    elif kind == "diagonal":
-        covariance = np.diagonal(covariance, axis1=-2, axis2=-1)
     prior, mean = estimator.component_prior_, frame.inside(estimator.component_mean_)
-    nothing = np.zeros((len(prior), 0))
+    no_classes = np.zeros((len(prior), 0))
     params = Params(
-        prior[None], mean[None], covariance[None], nothing[None], np.ones(1, bool), np.zeros(1), prior[None],
+        prior[None], mean[None], covariance[None], no_classes[None], np.ones(1, bool), np.zeros(1), prior[None],
         np.zeros(1, np.int64), np.zeros((1, len(prior)), bool),
     )  # fmt: skip
-    inside = np.clip(frame.inside(points), -FAR, FAR)
-    overall = np.eye(points.shape[1])[None]
-    model = selection.model_of(kind, overall, estimator.condition_limit, threads, 0)
-    joint: Doubles = selection.joint_of(model, params, inside[None])[0] - frame.log_scale
+    inside = np.clip(frame.inside(points), -MAX_DISTANCE, MAX_DISTANCE)
+    identity = np.eye(points.shape[1])[None]
+    model = selection.make_model(kind, identity, estimator.condition_limit, threads, 0)
+    joint: Doubles = selection.compute_joint(model, params, inside[None])[0] - frame.log_scale
     return joint
 
 
-def normalised(rows: Doubles) -> Doubles:
-    """Rows that sum to one."""
+def normalise_rows(rows: Doubles) -> Doubles:
     total: Doubles = rows / rows.sum(axis=1, keepdims=True)
     return total
 
 
-def drawn(estimator: GGM, n_samples: int, rng: np.random.Generator) -> tuple[Doubles, Any]:
-    """Examples of the mixture, and the component of each."""
-    components = rng.choice(len(estimator.component_prior_), n_samples, p=estimator.component_prior_)
-    noise = rng.standard_normal((n_samples, estimator.component_mean_.shape[1]))
-    points = np.empty_like(noise)
-    for component, (mean, covariance) in enumerate(
-        zip(estimator.component_mean_, estimator.component_covariance_, strict=True)
-    ):
-        mine = components == component
-        points[mine] = mean + noise[mine] @ np.linalg.cholesky(covariance).T
-    return points, components
-
-
-@options.common_options(
-    tol="Stop when a step changes the log-likelihood by less than this for an example, or no assignment at all.",
-    random_state=options.seed_of("starts, of the split and of folds"),
-    device='The processor: "cpu".',
-    executor="Where blocks of 65,536 examples are computed; None is this process. Features are in memory, so a Dask\n"
-    "cluster is refused.",
+@options.estimator(
+    tol="Stop when a step changes the log-likelihood of an example by less than this, or no assignment.",
+    random_state=options.describe_seed("starts, of the split and of folds"),
+    device='Only "cpu".',
+    executor="Executor of blocks of 65,536 examples. None: this process. A Dask cluster is refused, because\n"
+    "features are in memory.",
 )
-class GGM(ClassifierMixin, ShownEstimator):  # type: ignore[misc]
-    """Generalizable Gaussian mixture: dense features in, components with means, covariances and classes out.
+class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
+    """Generalizable Gaussian mixture of dense features, with or without labels.
 
     Without labels it finds clusters. With ``y`` it learns classes from labelled and unlabelled examples (−1) together.
 
     Parameters
     ----------
     n_components : int, "cv" or None, default None
-        Components in all. None: by AIC. "cv": by cross-validation. With labels and None every class has components of
-        its own, as many as the AIC of its labelled examples (corrected for their small number) asks for.
+        Total number of components. None: chosen by AIC. "cv": chosen by cross-validation. With labels and None, each
+        class gets its own components, and their number is chosen by corrected AIC of its labelled examples.
     components : "auto", "shared" or "own", default "auto"
-        Whether classes share components (P(class | component) is learned) or each has its own. "auto": their own where
-        labels are given and ``n_components`` is None, else shared.
+        "shared": classes share components and P(class | component) is learned. "own": each class has its own
+        components. "auto": "own" with labels and without ``n_components``, else "shared".
     max_components : int or "auto", default "auto"
-        At most so many components are tried; of each class, where they are its own. "auto": 10; of vectors without
-        labels 128, and ten examples for each on average.
+        Maximum number of components to try, for each class if classes have their own. "auto": 10. For vectors without
+        labels: 128, but at least ten examples for each component on average.
     n_dimensions : int, "auto" or None, default "auto"
-        Dimensions of the space that the mixture is fitted in: the leading axes of the features around their mean, and
-        directions alone. "auto": 32 where there are more than 64 features (vectors of an encoder), 16 where there are
-        fewer than 64 labels beside them; features as they are where there are no more. None: as they are.
+        Dimensions of the space in which the mixture is fitted: leading axes around the mean, with points of length one.
+        None: the features themselves. "auto": the features themselves up to 64 of them. With more features (vectors of
+        an encoder) 32, or 16 with fewer than 64 labels.
     criterion : "auto", "aic" or "bic", default "auto"
-        What chooses the number of components where ``n_components`` is None and classes have none of their own. AIC
-        charges one for a parameter, BIC half the logarithm of the number of examples. "auto": BIC for vectors, in
-        which AIC finds ever more components; else AIC.
-    covariance : "auto", "full", "shared" or "diagonal", default "auto"
-        A matrix for each component, one for all, or variances only. The latter two are for few examples. "auto": one
-        for all where classes have components of their own and at least two labelled examples for each feature; else a
-        matrix for each. Of vectors always one for all.
+        Criterion for the number of components, if ``n_components`` is None and classes share components. A parameter
+        costs 1 in AIC and half the logarithm of the number of examples in BIC. "auto": BIC for vectors, for which AIC
+        always prefers more components, else AIC.
+    covariance : "auto", "full" or "shared", default "auto"
+        One matrix for each component, or one for all, which needs fewer examples. "auto": one for all for vectors, and
+        if classes have their own components and two labelled examples for each feature. Else one for each component.
     assignment : "soft" or "hard", default "soft"
-        Examples are shared among components, or belong to the most probable one.
+        Share examples among components, or assign each to its most probable component.
     split : float, "auto" or None, default "auto"
-        Share of the examples that means are estimated from; covariances come from the others. None: both from all.
-        "auto": a half; None for vectors, which share one covariance that cannot shrink onto examples.
+        Share of the examples that estimate means; the others estimate covariances. None: all examples estimate both.
+        "auto": 0.5, or None for vectors, whose shared covariance cannot shrink to single examples.
     from_all : bool, default True
-        After a fit with a split has settled, take a few steps more with all examples for means and for covariances.
-        False leaves the fit as the split has it.
+        After a fit with a split, make a few more steps in which all examples estimate means and covariances.
     unlabelled_weight : float, "auto" or "cv", default "auto"
-        What an unlabelled example counts in comparison with a labelled one. "auto": 0.1 where classes have components
-        of their own and at least two labelled examples for each feature; else 1; 0.3 for vectors. "cv": by
-        cross-validation.
+        Weight of an unlabelled example; a labelled one has weight 1. "auto": 0.3 for vectors; 0.1 if classes have their
+        own components and two labelled examples for each feature; else 1. "cv": chosen by cross-validation.
     sharpness : float or "auto", default "auto"
-        P(class | example) is taken to this power: below 1, certainties are more modest, and predictions the same.
-        Features are not independent and classes not Gaussian, so with few labels the mixture is far too sure of itself.
-        "auto": what makes held-out labels most probable, drawn to half of one by the square root of the number of
-        dimensions. 1: as the mixture has it.
+        Power applied to P(class | example); predictions do not change. Mixtures are overconfident, because features are
+        not independent. "auto": the power under which held-out labels are most probable, with a prior at 0.5 /
+        √dimensions. 1: the posterior of the mixture.
     shrinkage : float, default 5.0
-        Each covariance is drawn to the mean of all components, which counts as so many examples.
+        Pseudo-examples with which the mean covariance of all components counts in each covariance.
     condition_limit : float, default 1e4
-        Greatest condition number of a covariance; the overall covariance is added until it is reached.
+        Maximum condition number of a covariance. The overall covariance is added until it is reached.
     start : "auto", "overall" or "clusters", default "auto"
-        Where a fit begins: "overall" with the covariance of all examples for each component, as the paper does;
-        "clusters" with a few steps of k-means and the covariances within its clusters, which tells clusters apart that
-        lie close together in groups; "auto" takes turns, but is "overall" where classes share components: clusters do
-        not look at labels, and a small class may be lost among them.
+        Starting values. "overall": the covariance of all examples for each component, as in the paper. "clusters": a
+        few steps of k-means. "auto": both in turn, but "overall" if classes share components, because k-means ignores
+        labels and can lose a small class.
     n_init : int, default 4
-        Starts for each number of components, where the start is drawn. The best after all steps is kept.
+        Number of random starts for each number of components. The best fit is kept.
 
     Attributes
     ----------
@@ -417,127 +404,127 @@ class GGM(ClassifierMixin, ShownEstimator):  # type: ignore[misc]
     component_mean_ : array (n_components, n_features or n_dimensions)
         Means.
     component_covariance_ : array (n_components, n_features or n_dimensions, the same)
-        Covariances, as matrices in every case.
+        Covariances as full matrices.
     covariance_ : str
-        Their shape: "full", "shared" or "diagonal".
+        Shape of the covariances: "full" or "shared".
     class_given_component_ : array (n_components, n_classes)
-        P(class | component). Where nothing was labelled, each component is a class.
+        P(class | component). Without labels each component is a class.
     classes_ : array (n_classes,)
-        The labels; 0 to n_components − 1 where nothing was labelled.
+        Labels; 0 to n_components − 1 without labels.
     component_count_ : array (n_components,)
-        Effective number of training examples of each component, unlabelled ones weighted.
+        Effective number of training examples of each component, with unlabelled ones weighted.
     labels_ : array (n_examples,)
-        The most probable component of each training example, labels not looked at.
+        Most probable component of each training example, by its features only.
     aic_ : float
-        −log-likelihood + number of parameters of the fit: the latter less ``history_[-1]``.
+        −log-likelihood + number of parameters of the fit.
     aic_curve_ : dict
-        The same by number of components, for those that were tried; ``aic_`` is the entry of the number taken. Where
-        classes chose their own numbers: the sum over classes of the AIC of their labelled examples by themselves,
-        corrected for few examples, for the numbers that every class has examples enough for; perhaps none.
+        AIC by number of components that was tried. If classes choose their own numbers: sum over classes of the
+        corrected AIC of their labelled examples, for numbers that every class can fit.
     cv_ : dict or None
-        Mean surprise of held-out labels by (unlabelled_weight, number of components), where that was asked for.
+        Mean surprise of held-out labels by (unlabelled_weight, number of components); None without cross-validation.
     criterion_ : str
-        What chose, or would have chosen, the number of components: "aic" or "bic".
+        Criterion that was used: "aic" or "bic".
     space_ : VectorSpace or None
-        The space of the mixture, where features are not taken as they are: means and covariances, ``score_samples`` and
-        ``sample`` are in its dimensions.
+        Vector space of the mixture. Means, covariances and ``score_samples`` are in its dimensions. None: the features.
     sharpness_ : float
-        The power that P(class | example) is taken to; 1 where nothing was labelled.
+        Power that was used; 1 without labels.
     unlabelled_weight_, unlabelled_ : float, bool
-        The weight used, and whether nothing was labelled: then ``predict`` tells components.
+        Weight that was used, and whether there were no labels. Then ``predict`` returns components.
     degenerate_ : bool
-        Whether some component has fewer than two examples, or a shape that the condition limit gave it: at its floor,
-        or from fewer examples than features.
+        Whether a component has fewer than two examples, or a covariance set by ``condition_limit``.
     n_iter_, converged_ : int, bool
-        Steps until the fit settled, and whether it did; False after Ctrl-C.
+        Number of steps until convergence, and whether it was reached; False after Ctrl-C.
     history_ : array
-        The log-likelihood, unlabelled examples weighted, of the start, after each of these steps, and after each of the
-        steps with all examples (``from_all``). The last is that of the fit.
+        Log-likelihood of the start and after every step, with unlabelled examples weighted. The steps of ``from_all``
+        come last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topiarist import GGM
+    >>> points = np.random.default_rng(0).normal(size=(100, 3))
+    >>> GGM(2, random_state=0).fit(points).predict_component(points).shape
+    (100,)
     """
 
-    def __init__(
-        self,
-        n_components: int | str | None = None,
-        *,
-        components: str = "auto",
-        max_components: int | str = "auto",
-        n_dimensions: int | str | None = "auto",
-        criterion: str = "auto",
-        covariance: str = "auto",
-        assignment: str = "soft",
-        split: float | str | None = "auto",
-        from_all: bool = True,
-        unlabelled_weight: float | str = "auto",
-        sharpness: float | str = "auto",
-        shrinkage: float = 5.0,
-        condition_limit: float = 1e4,
-        start: str = "auto",
-        n_init: int = 4,
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        random_state: Seed = None,
-        device: str = "cpu",
-        n_threads: int | None = None,
-        executor: Executor | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.components = components
-        self.max_components = max_components
-        self.n_dimensions = n_dimensions
-        self.criterion = criterion
-        self.covariance = covariance
-        self.assignment = assignment
-        self.split = split
-        self.from_all = from_all
-        self.unlabelled_weight = unlabelled_weight
-        self.sharpness = sharpness
-        self.shrinkage = shrinkage
-        self.condition_limit = condition_limit
-        self.start = start
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.device = device
-        self.n_threads = n_threads
-        self.executor = executor
-        self.verbose = verbose
+    n_components: int | str | None = None
+    _: KW_ONLY
+    components: str = "auto"
+    max_components: int | str = "auto"
+    n_dimensions: int | str | None = "auto"
+    criterion: str = "auto"
+    covariance: str = "auto"
+    assignment: str = "soft"
+    split: float | str | None = "auto"
+    from_all: bool = True
+    unlabelled_weight: float | str = "auto"
+    sharpness: float | str = "auto"
+    shrinkage: float = 5.0
+    condition_limit: float = 1e4
+    start: str = "auto"
+    n_init: int = 4
+    tol: float = 1e-5
 
     def fit(self, X: Matrix, y: ArrayLike | None = None) -> GGM:
-        """Fit a mixture to dense features (examples × features); ``y`` has −1 for an example without a label."""
+        """Fit a mixture to dense features.
+
+        Parameters
+        ----------
+        X : array (n_examples, n_features)
+            Dense features.
+        y : array (n_examples,) or None
+            Label of each example, −1 for an unlabelled one. None: no labels.
+
+        Returns
+        -------
+        GGM
+            The fitted estimator.
+
+        Raises
+        ------
+        UsageError
+            If an option is invalid.
+        InputError
+            If the features are not finite or the labels do not fit them.
+        """
         check_options(self)
-        points = checked_points(self, X, reset=True)
-        self.classes_, codes = encoded(y, points)
-        rng = options.generator(self.random_state)
-        n_dims = vector_space.dimensions(self.n_dimensions, points.shape[1], int((codes >= 0).sum()), LABELS_EACH)
+        points = check_points(self, X, reset=True)
+        self.classes_, codes = encode_labels(y, points)
+        rng = options.make_generator(self.random_state)
+        n_dims = vector_space.choose_dimensions(
+            self.n_dimensions, points.shape[1], int((codes >= 0).sum()), MIN_LABELS_PER_FEATURE
+        )
         self.space_ = None if n_dims is None else VectorSpace.of(points, n_dims)
-        self.criterion_ = ("bic" if of_vectors(self) else "aic") if self.criterion == "auto" else self.criterion
+        self.criterion_ = ("bic" if uses_vector_space(self) else "aic") if self.criterion == "auto" else self.criterion
         points = points if self.space_ is None else self.space_(points)
         frame = Frame.of(points, self.condition_limit)
         with Threads(self.n_threads) as threads, threadpool_limits(limits=1, user_api="blas"):
-            self._keep(self._searched(frame.inside(points), codes, rng, threads), frame, codes)
-            self.labels_ = self._posterior(points, threads).argmax(axis=1)
+            self._store_result(self._search(frame.inside(points), codes, rng, threads), frame, codes)
+            self.labels_ = self._compute_posterior(points, threads).argmax(axis=1)
         return self
 
-    def _searched(self, points: Doubles, codes: Ints, rng: np.random.Generator, threads: Threads) -> selection.Found:
-        search = search_of(self, points, codes, int(rng.integers(2**31)))
+    def _search(
+        self, points: Doubles, codes: Ints, rng: np.random.Generator, threads: Threads
+    ) -> selection.SelectedModel:
+        search = make_search(self, points, codes, int(rng.integers(2**31)))
         self.covariance_ = search.options.covariance
-        first = fitting.drawn_halves(codes, search.split or SPLIT, rng)
+        first = fitting.draw_halves(codes, search.split or SPLIT, rng)
         sample = Sample(points[None], codes[None], first[None])
-        chosen = cross_validated(self, sample, search, threads)
-        self.unlabelled_weight_, self.cv_, self.sharpness_ = chosen.weight, chosen.table, 1.0
-        if chosen.stopped is not None:
-            return selection.Found((chosen.stopped,), {chosen.stopped.params.n_components: chosen.stopped.aic})
-        with progress("GGM", rules(self), show=bool(self.verbose)) as watch:
-            found = selection.searched(
-                sample, chosen.weight, chosen.search, threads, watch=watch, executor=self.executor
+        validation = cross_validate(self, sample, search, threads)
+        self.unlabelled_weight_, self.cv_, self.sharpness_ = validation.weight, validation.table, 1.0
+        if validation.stopped is not None:
+            return selection.SelectedModel(
+                (validation.stopped,), {validation.stopped.params.n_components: validation.stopped.aic}
             )
-        self.sharpness_ = sharpened(self, sample, chosen, found, threads)
-        return found
+        with show_fit("GGM", make_rules(self), show=bool(self.verbose)) as watch:
+            selected = selection.search_mixtures(
+                sample, validation.weight, validation.search, threads, watch=watch, executor=self.executor
+            )
+        self.sharpness_ = choose_sharpness(self, sample, validation, selected, threads)
+        return selected
 
-    def _keep(self, found: selection.Found, frame: Frame, codes: Ints) -> None:
-        fit, params = found.fits[0], found.fits[0].params
+    def _store_result(self, selected: selection.SelectedModel, frame: Frame, codes: Ints) -> None:
+        fit, params = selected.fits[0], selected.fits[0].params
         self.component_prior_ = params.component_prior[0]
         self.component_mean_ = frame.outside(params.component_mean[0])
         matrices = fit.model.shape.matrices(params.component_covariance, params.n_components)[0]
@@ -547,72 +534,102 @@ class GGM(ClassifierMixin, ShownEstimator):  # type: ignore[misc]
         if self.unlabelled_:
             self.classes_, self.class_given_component_ = np.arange(params.n_components), np.eye(params.n_components)
         self.component_count_ = params.count[0]
-        jacobian = float(fitting.weights(codes[None], self.unlabelled_weight_).sum() * frame.log_scale)
+        jacobian = float(fitting.compute_weights(codes[None], self.unlabelled_weight_).sum() * frame.log_scale)
         self.aic_ = float(fit.aic[0]) + jacobian
-        inner = float((codes >= 0).sum() * frame.log_scale) if found.by_class else jacobian
-        self.aic_curve_ = {size: float(values[0]) + inner for size, values in found.tried.items()}
+        inner = float((codes >= 0).sum() * frame.log_scale) if selected.by_class else jacobian
+        self.aic_curve_ = {size: float(values[0]) + inner for size, values in selected.criteria.items()}
         self.degenerate_ = bool(fit.degenerate[0])
         self.history_ = np.array(fit.histories[0]) - jacobian
         self.n_iter_, self.converged_ = int(fit.n_iter[0]), bool(params.settled[0]) and not fit.interrupted
         self._frame = frame
 
     def predict_component(self, X: Matrix) -> Any:
-        """The most probable component of each example."""
+        """Return the most probable component of each example, (n_examples,)."""
         return self.component_given_example(X).argmax(axis=1)
 
     def component_given_example(self, X: Matrix) -> Doubles:
-        """P(component | example), (n_examples, n_components)."""
-        with self._reading() as threads:
-            return self._posterior(checked_points(self, X, reset=False), threads)
+        """Return P(component | example), (n_examples, n_components)."""
+        with self._open_threads() as threads:
+            return self._compute_posterior(check_points(self, X, reset=False), threads)
 
     def predict_proba(self, X: Matrix) -> Doubles:
-        """P(class | example), (n_examples, n_classes); P(component | example) where nothing was labelled."""
+        """Return P(class | example).
+
+        Parameters
+        ----------
+        X : array (n_examples, n_features)
+            Dense features.
+
+        Returns
+        -------
+        array (n_examples, n_classes)
+            Posteriors. Without labels each component is a class.
+        """
         check_is_fitted(self)
         if self.unlabelled_:
             return self.component_given_example(X)
-        with self._reading() as threads:
-            joint = self._joint(checked_points(self, X, reset=False), threads)
+        with self._open_threads() as threads:
+            joint = self._compute_joint(check_points(self, X, reset=False), threads)
         by_class = certainties.class_logarithms(joint, self.class_given_component_)
-        return certainties.shares(by_class, getattr(self, "sharpness_", 1.0))
+        return certainties.class_shares(by_class, getattr(self, "sharpness_", 1.0))
 
     def predict(self, X: Matrix) -> Any:
-        """The most probable class of each example; its component where nothing was labelled."""
+        """Return the most probable class of each example.
+
+        Parameters
+        ----------
+        X : array (n_examples, n_features)
+            Dense features.
+
+        Returns
+        -------
+        array (n_examples,)
+            Classes, or components without labels.
+        """
         check_is_fitted(self)
         if self.unlabelled_:
             return self.predict_component(X)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def score_samples(self, X: Matrix) -> Doubles:
-        """log p(x) of each example."""
-        with self._reading() as threads:
-            joint = self._joint(checked_points(self, X, reset=False), threads)
+        """Return log p(x) of each example."""
+        with self._open_threads() as threads:
+            joint = self._compute_joint(check_points(self, X, reset=False), threads)
         largest = joint.max(axis=0)
         return np.asarray(largest + np.log(np.exp(joint - largest).sum(axis=0)))
 
     def score(self, X: Matrix, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
-        """Mean accuracy on examples that have a label, or mean log p(x) if ``y`` is not given."""
+        """Return the accuracy on labelled examples, or the mean log p(x).
+
+        Parameters
+        ----------
+        X : array (n_examples, n_features)
+            Dense features.
+        y : array (n_examples,) or None
+            Labels, −1 for an example that is ignored. None: return the mean log p(x).
+        sample_weight : array (n_examples,) or None
+            Weights of the examples.
+
+        Returns
+        -------
+        float
+            Accuracy or mean log-density.
+        """
         if y is None:
             return float(self.score_samples(X).mean())
-        return accuracy(self, X, y, sample_weight)
+        return compute_accuracy(self, X, y, sample_weight)
 
-    def sample(self, n_samples: int = 1) -> tuple[Doubles, Any]:
-        """Draw examples from the mixture, with the component of each."""
+    def _open_threads(self) -> Any:
         check_is_fitted(self)
-        options.check_integer("n_samples", n_samples, 1, hint="100")
-        rng = options.generator(self.random_state)
-        return drawn(self, n_samples, rng)
+        return open_threads(self)
 
-    def _reading(self) -> Any:
-        check_is_fitted(self)
-        return reading(self)
+    def _compute_joint(self, points: Doubles, threads: Threads) -> Doubles:
+        return compute_log_joint(self, points, threads)
 
-    def _joint(self, points: Doubles, threads: Threads) -> Doubles:
-        return log_joint(self, points, threads)
-
-    def _posterior(self, points: Doubles, threads: Threads) -> Doubles:
-        joint = self._joint(points, threads)
+    def _compute_posterior(self, points: Doubles, threads: Threads) -> Doubles:
+        joint = self._compute_joint(points, threads)
         joint -= joint.max(axis=0)
-        return normalised(np.exp(joint, out=joint).T)
+        return normalise_rows(np.exp(joint, out=joint).T)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

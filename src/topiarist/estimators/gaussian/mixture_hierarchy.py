@@ -1,98 +1,117 @@
-"""The hierarchy of a Gaussian mixture: which components belong together, and how far down an example is certain."""
+"""Hierarchy of a Gaussian mixture: merges of similar components, and assignment of examples to its levels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import ArrayLike, Bools, Csr, Doubles, Ints, Matrix, Seed
+from topiarist.arrays import TINY, ArrayLike, Bools, Csr, Doubles, Ints, Matrix, Seed
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
-from topiarist.estimators.common.display import ShownEstimator
+from topiarist.estimators.common.base import CompactEstimator
 from topiarist.estimators.flat.lsi import LSI
 from topiarist.estimators.gaussian import ggm
 from topiarist.estimators.gaussian.ggm import GGM
-from topiarist.hierarchy.tree import Tree
 from topiarist.models.gaussian import overlaps
+from topiarist.trees.picture import INK, TRUNK, require_matplotlib
+from topiarist.trees.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-from topiarist.counts.validation import check_counts, column_totals
-from topiarist.hierarchy.words import node_words
+from topiarist.counts.validation import check_counts, sum_columns
+from topiarist.trees.words import select_node_words
 
-TINY = 1e-300  # in the place of log 0
-NEGLIGIBLE = 1e-3  # a component with less than this share of a class is left out of its hierarchy
+MIN_CLASS_SHARE = 1e-3  # a component with less than this share of a class is left out of its hierarchy
 
 
 class Place(NamedTuple):
-    """A node of the tree for each example, and its level: 1 are the components."""
+    """Node of the tree and level of each example; level 1 are the components."""
 
     cluster: Any
     level: Any
 
 
 class Assignment(Place):
-    """Where examples belong, ``cluster, level = assignment``; ``probability`` tells how probable each node is."""
+    """Nodes and levels of examples, ``cluster, level = assignment``; ``probability`` is the posterior of each node."""
 
     probability: Doubles
 
     def __new__(cls, cluster: Ints, level: Ints, probability: Doubles) -> Assignment:
-        """Two to unpack, one beside."""
-        made = super().__new__(cls, cluster, level)
-        made.probability = probability
-        return made
+        """Return a pair with the attribute ``probability``."""
+        assignment = super().__new__(cls, cluster, level)
+        assignment.probability = probability
+        return assignment
 
 
-@options.common_options(random_state=options.seed_of("those points"))
-class MixtureHierarchy(ShownEstimator):
-    """Components of a mixture merged two by two, the closest first, up to one cluster of all.
+@options.estimator(random_state=options.describe_seed("those points"))
+class MixtureHierarchy(CompactEstimator):
+    """Hierarchy of the components of a mixture, merged in pairs from the closest pair up to one cluster.
 
     Parameters
     ----------
     measure : "modified_l2", "l2", "confusion" or "kl", default "modified_l2"
-        What is close: the squared difference of densities with or without their weights, the probability to be mistaken
-        for each other, or the divergence of Gaussians with the same moments.
+        Dissimilarity of clusters: squared difference of densities with or without their weights, probability of
+        confusing them, or divergence of Gaussians with the same moments.
     of_class : label or None, default None
-        The hierarchy of p(x | class) in the place of p(x).
+        Build the hierarchy of p(x | class) instead of p(x).
     n_samples : int, default 20000
-        Points drawn from the mixture to estimate confusion.
+        Number of points sampled from the mixture to estimate confusion.
 
     Attributes
     ----------
     linkage_ : array (n_components − 1, 4)
-        The merges, as SciPy writes them; the value is that of the measure, and need not rise: ∫(difference)² for the
-        two of L2 (in units of the largest of them where numbers would not hold it), one minus the probability of
-        confusion, or nats of divergence. Merges are chosen by logarithms, so equal values are not ties.
+        Merges in the format of SciPy. The value of a merge can be lower than that of the merges before it. It is
+        ∫(difference)² for "l2" and "modified_l2", one minus the probability of confusion, or a divergence in nats.
     tree_ : Tree
-        The same as a tree: node i is cluster i of the linkage, the leaves are the components.
+        Merges as a tree: node i is cluster i of the linkage, and the leaves are the components.
     components_ : array
-        The component of the mixture that each leaf is; all of them unless ``of_class`` leaves some out.
+        Component of the mixture for each leaf. ``of_class`` can leave some components out.
     weight_ : array
         P(leaf), or P(leaf | class).
     ggm_ : GGM
-        A copy of the mixture: what is fitted anew later does not change the hierarchy.
+        Copy of the mixture, so that a later fit of the original does not change the hierarchy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topiarist import GGM, MixtureHierarchy
+    >>> points = np.random.default_rng(0).normal(size=(100, 3))
+    >>> len(MixtureHierarchy().fit(GGM(3, random_state=0).fit(points)).tree_.leaves)
+    3
     """
 
-    def __init__(
-        self,
-        measure: str = "modified_l2",
-        *,
-        of_class: object | None = None,
-        n_samples: int = 20_000,
-        random_state: Seed = None,
-    ) -> None:
-        self.measure = measure
-        self.of_class = of_class
-        self.n_samples = n_samples
-        self.random_state = random_state
+    measure: str = "modified_l2"
+    _: KW_ONLY
+    of_class: object | None = None
+    n_samples: int = 20_000
+    random_state: Seed = None
 
     def fit(self, ggm: GGM, y: ArrayLike | None = None) -> MixtureHierarchy:
-        """Merge the components of a fitted mixture; ``y`` is ignored."""
+        """Merge the components of a fitted mixture.
+
+        Parameters
+        ----------
+        ggm : GGM
+            Fitted mixture.
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        MixtureHierarchy
+            The fitted hierarchy.
+
+        Raises
+        ------
+        UsageError
+            If ``ggm`` is not fitted, or does not know ``of_class``.
+        """
         options.check_one_of("measure", self.measure, overlaps.MEASURES)
         options.check_common(self)
         options.check_integer("n_samples", self.n_samples, 100, hint="20000")
@@ -100,15 +119,15 @@ class MixtureHierarchy(ShownEstimator):
             raise UsageError(f"expected a fitted GGM, got {ggm!r:.60}", hint="MixtureHierarchy().fit(GGM().fit(X))")
         self.ggm_ = copy(ggm)
         weight = self._weights(ggm)
-        least = 0.0 if self.of_class is None else min(NEGLIGIBLE, float(weight.max()))
-        self.components_ = np.flatnonzero(weight >= least)
-        kept = weight[self.components_]
-        self.weight_ = kept / kept.sum()
+        min_weight = 0.0 if self.of_class is None else min(MIN_CLASS_SHARE, float(weight.max()))
+        self.components_ = np.flatnonzero(weight >= min_weight)
+        kept_weight = weight[self.components_]
+        self.weight_ = kept_weight / kept_weight.sum()
         mixture = overlaps.Mixture(
             self.weight_, ggm.component_mean_[self.components_], ggm.component_covariance_[self.components_]
         )
         with threadpool_limits(limits=1, user_api="blas"):
-            self.linkage_ = self._merged(mixture)
+            self.linkage_ = self._merge(mixture)
         self.tree_ = Tree.from_linkage(self.linkage_, [str(component) for component in self.components_])
         self.node_members_ = overlaps.node_members(self.linkage_)
         return self
@@ -118,78 +137,108 @@ class MixtureHierarchy(ShownEstimator):
             return np.asarray(ggm.component_prior_)
         place = np.flatnonzero(ggm.classes_ == self.of_class)
         if not len(place) or ggm.unlabelled_:
-            known = "no classes" if ggm.unlabelled_ else ", ".join(map(repr, ggm.classes_.tolist()))
-            raise UsageError(f"of_class={self.of_class!r}, but the mixture knows {known}", hint="None for all of it")
+            class_names = "no classes" if ggm.unlabelled_ else ", ".join(map(repr, ggm.classes_.tolist()))
+            raise UsageError(
+                f"of_class={self.of_class!r}, but the mixture knows {class_names}", hint="None for all of it"
+            )
         joint: Doubles = ggm.component_prior_ * ggm.class_given_component_[:, place[0]]
         return np.asarray(joint / joint.sum())
 
-    def _merged(self, mixture: overlaps.Mixture) -> Doubles:
+    def _merge(self, mixture: overlaps.Mixture) -> Doubles:
+        dissimilarity: overlaps.Measure
         if self.measure == "confusion":
-            points = self._drawn(mixture, options.generator(self.random_state))
-            measure = overlaps.confusion(self._posterior_of(points), mixture)
+            points = self._sample_points(mixture, options.make_generator(self.random_state))
+            dissimilarity = overlaps.Confusion(self._compute_posterior_of(points), mixture)
+        elif self.measure == "kl":
+            dissimilarity = overlaps.Divergence(mixture)
         else:
-            measures = {"l2": overlaps.l2, "modified_l2": overlaps.modified_l2, "kl": overlaps.kl}
-            measure = measures[self.measure](mixture)
-        return overlaps.merged(len(mixture.weight), measure)
+            dissimilarity = overlaps.l2(mixture) if self.measure == "l2" else overlaps.modified_l2(mixture)
+        return overlaps.merge_components(len(mixture.weight), dissimilarity)
 
-    def _drawn(self, mixture: overlaps.Mixture, rng: np.random.Generator) -> Doubles:
-        chosen = rng.choice(len(mixture.weight), self.n_samples, p=mixture.weight)
+    def _sample_points(self, mixture: overlaps.Mixture, rng: np.random.Generator) -> Doubles:
+        components = rng.choice(len(mixture.weight), self.n_samples, p=mixture.weight)
         noise = rng.standard_normal((self.n_samples, mixture.mean.shape[1]))
         for component, covariance in enumerate(mixture.covariance):
-            mine = chosen == component
-            noise[mine] = mixture.mean[component] + noise[mine] @ np.linalg.cholesky(covariance).T
+            is_member = components == component
+            noise[is_member] = mixture.mean[component] + noise[is_member] @ np.linalg.cholesky(covariance).T
         return noise
 
-    def _posterior(self, X: Matrix) -> Doubles:
-        """P(leaf | example), within the class where the hierarchy is that of a class."""
-        return self._posterior_of(ggm.checked_points(self.ggm_, X, reset=False))
+    def _compute_posterior(self, X: Matrix) -> Doubles:
+        """Return P(leaf | example), within the class if ``of_class`` is given."""
+        return self._compute_posterior_of(ggm.check_points(self.ggm_, X, reset=False))
 
-    def _posterior_of(self, points: Doubles) -> Doubles:
-        with ggm.reading(self.ggm_) as threads:
-            joint = ggm.log_joint(self.ggm_, points, threads)[self.components_]
+    def _compute_posterior_of(self, points: Doubles) -> Doubles:
+        with ggm.open_threads(self.ggm_) as threads:
+            joint = ggm.compute_log_joint(self.ggm_, points, threads)[self.components_]
         prior = self.ggm_.component_prior_[self.components_]
         joint += (np.log(np.maximum(self.weight_, TINY)) - np.log(np.maximum(prior, TINY)))[:, None]
         joint -= joint.max(axis=0)
-        return ggm.normalised(np.exp(joint).T)
+        return ggm.normalise_rows(np.exp(joint).T)
 
     def node_given_example(self, X: Matrix) -> Doubles:
-        """P(node | example) of every node of the tree; a node's probability is the sum of its children's."""
+        """Return P(node | example) for every node of the tree, (n_examples, n_nodes)."""
         check_is_fitted(self)
-        posterior: Doubles = self._posterior(X) @ self.node_members_.T.astype(np.float64)
+        posterior: Doubles = self._compute_posterior(X) @ self.node_members_.T.astype(np.float64)
         return posterior
 
     def assign(self, X: Matrix, rho: float = 0.9) -> Assignment:
-        """The node of each example at the lowest level at which one is more probable than ``rho``, and that level."""
+        """Assign each example to a node at the lowest level of sufficient certainty.
+
+        Parameters
+        ----------
+        X : array (n_examples, n_features)
+            Dense features.
+        rho : float, default 0.9
+            Minimum posterior of the node.
+
+        Returns
+        -------
+        Assignment
+            Nodes and levels, ``cluster, level = assignment``, with the attribute ``probability``.
+        """
         check_is_fitted(self)
         options.check_number("rho", rho, 0.0, 1.0, hint="0.9")
-        return Assignment(*overlaps.levels(self._posterior(X), self.linkage_, rho))
+        return Assignment(*overlaps.assign_levels(self._compute_posterior(X), self.linkage_, rho))
 
     def sample_clusters(self, X: Matrix, rho: float = 0.9) -> list[Any]:
-        """The fewest components of the mixture that are together more probable than ``rho``, for each example."""
+        """Return the smallest set of components with a total posterior above ``rho``, for each example."""
         check_is_fitted(self)
         options.check_number("rho", rho, 0.0, 1.0, hint="0.9")
-        chosen = overlaps.sample_dependent(self._posterior(X), rho)
-        return [self.components_[leaves] for leaves in chosen]
+        leaf_sets = overlaps.select_components(self._compute_posterior(X), rho)
+        return [self.components_[leaves] for leaves in leaf_sets]
 
     def clusters_at(self, level: int) -> list[int]:
-        """The nodes of a level: 1 are the components, each level above has one fewer."""
+        """Return the nodes of a level; level 1 are the components, and each level above has one node fewer."""
         check_is_fitted(self)
         n_components = len(self.components_)
         options.check_integer("level", level, 1, hint="1")
         if level > n_components:
             raise InputError(f"expected a level of at most {n_components}, got {level}", hint="1 are the components")
         nodes = set(range(n_components))
-        for step, (one, other) in enumerate(self.linkage_[: level - 1, :2].astype(int).tolist()):
-            nodes = (nodes - {one, other}) | {n_components + step}
+        for step, (first, second) in enumerate(self.linkage_[: level - 1, :2].astype(int).tolist()):
+            nodes = (nodes - {first, second}) | {n_components + step}
         return sorted(nodes)
 
     def prototypes(self, X: Matrix, n: int = 5) -> list[Any]:
-        """The rows of the ``n`` most typical examples of each node: of highest density, components in proportion."""
+        """Return the rows of the most typical examples of each node, in proportion to the components.
+
+        Parameters
+        ----------
+        X : array (n_examples, n_features)
+            Dense features.
+        n : int, default 5
+            Maximum number of examples for a node.
+
+        Returns
+        -------
+        list of array
+            Rows of ``X`` for each node, most typical first.
+        """
         check_is_fitted(self)
         options.check_integer("n", n, 1, hint="5")
-        points = ggm.checked_points(self.ggm_, X, reset=False)
-        with ggm.reading(self.ggm_) as threads:
-            joint = ggm.log_joint(self.ggm_, points, threads)[self.components_]
+        points = ggm.check_points(self.ggm_, X, reset=False)
+        with ggm.open_threads(self.ggm_) as threads:
+            joint = ggm.compute_log_joint(self.ggm_, points, threads)[self.components_]
         return prototypes(joint, self.weight_, self.node_members_, n)
 
     def keywords(
@@ -202,11 +251,30 @@ class MixtureHierarchy(ShownEstimator):
         n: int = 8,
         plain: bool = False,
     ) -> list[list[str]]:
-        """Up to ``n`` words for each node, through ``lsi`` (the fitted ``LSI`` the features came from) or statistics.
+        """Return up to ``n`` words for each node.
 
-        Where the features are something else, such as embeddings, give the examples ``X`` with their word ``counts``:
-        the words of a node are then those of its examples. A word that is said at a node is not said again below it;
-        ``plain`` gives the most weighty words of each node by itself, as in the paper's table.
+        Parameters
+        ----------
+        words : sequence of str
+            Names of the columns.
+        lsi : LSI or None
+            Fitted space of the features, through which the means of nodes are turned into words.
+        X, counts : array, sparse matrix
+            Examples and their word counts, for features that do not come from LSI, such as embeddings.
+        n : int, default 8
+            Maximum number of words for a node.
+        plain : bool, default False
+            Return the words of largest weight, as in the paper. Otherwise a word is not repeated below its node.
+
+        Returns
+        -------
+        list of list of str
+            Words of each node, most characteristic first.
+
+        Raises
+        ------
+        UsageError
+            Without ``lsi`` and without ``X`` and ``counts``.
         """
         check_is_fitted(self)
         options.check_integer("n", n, 1, hint="8")
@@ -214,56 +282,107 @@ class MixtureHierarchy(ShownEstimator):
         if lsi is not None and (X is None or counts is None):
             means, space = self.ggm_.component_mean_[self.components_], getattr(self.ggm_, "space_", None)
             means = means if space is None else space.outside(means)
-            rows = projected(lsi, means, self.weight_, self.node_members_)
+            rows = project_means(lsi, means, self.weight_, self.node_members_)
         elif lsi is None and X is not None and counts is not None:
-            rows, weight, count = counted(self.node_given_example(X), counts)
+            rows, weight, count = count_words(self.node_given_example(X), counts)
         else:
             raise UsageError("keywords need either lsi, or X and counts", hint="keywords(words, lsi=lsi)")
-        return told(self.tree_, rows, words, n, plain=plain, node_weight=weight, count=count)
+        return select_words(self.tree_, rows, words, n, plain=plain, node_weight=weight, count=count)
 
     def dendrogram(self, ax: Axes | None = None, words: Sequence[Sequence[str]] | None = None) -> Axes:
-        """Draw the merges level by level, with the words of each node at its branch if they are given."""
-        from topiarist.estimators.gaussian import mixture_pictures
+        """Draw the merges level by level, one row for each component, with words at the branches.
 
+        Parameters
+        ----------
+        ax : matplotlib axes or None
+            Axes to draw on. None: a new figure.
+        words : sequence of sequence of str or None
+            Words of each node.
+
+        Returns
+        -------
+        matplotlib axes
+            The axes with the picture.
+        """
         check_is_fitted(self)
-        return mixture_pictures.dendrogram(self, ax, words)
+        tree, n_leaves = self.tree_, len(self.components_)
+        if words is not None and len(words) != len(tree):
+            raise InputError(f"expected words for each of {len(tree)} nodes, got {len(words)}")
+        is_new = ax is None
+        require_matplotlib()
+        if ax is None:
+            from matplotlib import pyplot
+
+            width = 3.5 + max(5.0, 0.8 * n_leaves) * (words is not None) + 2.0
+            ax = pyplot.figure(figsize=(width, 1.0 + 0.5 * n_leaves), layout="constrained").add_subplot()
+        height = {leaf: float(row) for row, leaf in enumerate(tree.leaves)}
+        level = dict.fromkeys(tree.leaves, 1)
+        node_text = [" ".join(leaf_words[:4]) for leaf_words in words] if words is not None else [""] * len(tree)
+        for step, (first, second) in enumerate(self.linkage_[:, :2].astype(int).tolist()):
+            node = n_leaves + step
+            height[node], level[node] = (height[first] + height[second]) / 2, step + 2
+            ax.plot([level[node]] * 2, [height[first], height[second]], color=TRUNK, linewidth=1.4)
+            for child in (first, second):
+                ax.plot([level[child], level[node]], [height[child]] * 2, color=TRUNK, linewidth=1.4)
+            if node_text[node]:
+                ax.annotate(
+                    node_text[node].replace(" ", "\n"), (level[node], height[node]), fontsize=7, color=INK, ha="center",
+                    va="center", linespacing=1.1, zorder=5, annotation_clip=True,
+                    bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.9},
+                )  # fmt: skip
+        places = [height[leaf] for leaf in range(n_leaves)]
+        leaf_rows = zip(self.components_, self.weight_, node_text[:n_leaves], strict=True)
+        ax.set_yticks(
+            places,
+            [f"{component}  ({weight:.0%})  {leaf_words}".rstrip() for component, weight, leaf_words in leaf_rows],
+        )
+        ax.tick_params(axis="y", length=0, labelsize=8, labelcolor=INK)
+        ax.set_xlim(0.95, n_leaves + 0.6)
+        ax.set_ylim(n_leaves - 0.5, -0.5)
+        ax.set_xticks(range(1, n_leaves + 1))
+        ax.set_xlabel("level")
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        figure: Any = ax.figure
+        if not is_new and figure.get_layout_engine() is None:
+            figure.set_layout_engine("constrained")  # room for the words beside other pictures
+        return ax
 
 
-UNSEEN = 1e-9  # a word with no weight at a node
+MIN_WORD_WEIGHT = 1e-9  # a word with no weight at a node
 
 
 def prototypes(joint: Doubles, weight: Doubles, members: Bools, n: int) -> list[Any]:
-    """The most typical examples of each node: those of highest p(x|k), as many of a component as its weight asks for.
+    """Return the most typical examples of each node: those of highest p(x|k), in proportion to the component weights.
 
     ``joint`` is log P(k)p(x|k), (components, examples), which ranks examples of one component as p(x|k) does.
     """
     ranked = np.argsort(-joint, axis=1, kind="stable")
-    chosen = []
+    rows_by_node = []
     for mask in members:
-        own = np.flatnonzero(mask)
-        shares = weight[own] / weight[own].sum()
-        wanted = _allotted(shares, min(n, joint.shape[1]))
+        components = np.flatnonzero(mask)
+        shares = weight[components] / weight[components].sum()
+        numbers = _allocate(shares, min(n, joint.shape[1]))
         rows: list[int] = []
-        for component, number in zip(own, wanted, strict=True):
-            fresh = [row for row in ranked[component].tolist() if row not in rows]
-            rows += fresh[:number]
-        best = joint[own].max(axis=0)
-        chosen.append(np.array(sorted(rows, key=lambda row: (-best[row], row)), dtype=np.int64))
-    return chosen
+        for component, number in zip(components, numbers, strict=True):
+            new_rows = [row for row in ranked[component].tolist() if row not in rows]
+            rows += new_rows[:number]
+        best = joint[components].max(axis=0)
+        rows_by_node.append(np.array(sorted(rows, key=lambda row: (-best[row], row)), dtype=np.int64))
+    return rows_by_node
 
 
-def _allotted(shares: Doubles, n: int) -> list[int]:
-    """Whole numbers in proportion to shares that add up to n: the largest remainders get what is left."""
+def _allocate(shares: Doubles, n: int) -> list[int]:
+    """Return whole numbers in proportion to shares that add up to n, by the largest remainders."""
     exact = shares * n
-    whole = np.floor(exact).astype(np.int64)
-    rest = np.argsort(-(exact - whole), kind="stable")[: n - int(whole.sum())]
-    whole[rest] += 1
-    numbers: list[int] = whole.tolist()
+    floors = np.floor(exact).astype(np.int64)
+    largest = np.argsort(-(exact - floors), kind="stable")[: n - int(floors.sum())]
+    floors[largest] += 1
+    numbers: list[int] = floors.tolist()
     return numbers
 
 
-def projected(lsi: LSI, means: Doubles, weight: Doubles, members: Bools) -> Doubles:
-    """The weight of every word at each node, from the mean of the node back through the space: U·μ, never negative."""
+def project_means(lsi: LSI, means: Doubles, weight: Doubles, members: Bools) -> Doubles:
+    """Return the weight of every word at each node, from the mean of the node projected back through the space."""
     if lsi.n_dimensions_ != means.shape[1]:
         raise InputError(
             f"expected an LSI of {means.shape[1]} dimensions, as the mixture has, got {lsi.n_dimensions_}",
@@ -274,16 +393,16 @@ def projected(lsi: LSI, means: Doubles, weight: Doubles, members: Bools) -> Doub
     return np.asarray(np.maximum(lsi.words_of(shares @ means), 0.0))
 
 
-def counted(node_given_example: Doubles, counts: Csr) -> tuple[Doubles, Doubles, Doubles]:
-    """The words of each node's examples by how much each belongs there, the weight of nodes, how often words are."""
+def count_words(node_given_example: Doubles, counts: Csr) -> tuple[Doubles, Doubles, Doubles]:
+    """Return word counts of each node's examples weighted by posterior, node weights and column totals."""
     matrix = check_counts(counts)
     if matrix.shape[0] != len(node_given_example):
         raise InputError(f"expected counts of {len(node_given_example)} examples, got {matrix.shape[0]}")
     rows: Doubles = np.asarray(matrix.T @ node_given_example, np.float64).T
-    return rows, rows.sum(axis=1), column_totals(matrix)
+    return rows, rows.sum(axis=1), sum_columns(matrix)
 
 
-def told(
+def select_words(
     tree: Tree,
     rows: Doubles,
     words: Sequence[str],
@@ -293,13 +412,13 @@ def told(
     node_weight: Doubles | None = None,
     count: Doubles | None = None,
 ) -> list[list[str]]:
-    """The words of every node, the most telling first."""
+    """Return the words of every node, most characteristic first."""
     if len(words) != rows.shape[1]:
         raise InputError(f"expected {rows.shape[1]} words, one for each column, got {len(words)}")
     if plain:
         order = np.argsort(-rows, axis=1, kind="stable")[:, :n]
         return [[words[word] for word in row if rows[node, word] > 0] for node, row in enumerate(order)]
-    rows = rows + UNSEEN
+    rows = rows + MIN_WORD_WEIGHT
     shares = rows / rows.sum(axis=1, keepdims=True)
-    chosen = node_words(tree, shares, n, node_weight=node_weight, count=count, words=words)
-    return [[words[word] for word in node] for node in chosen]
+    word_numbers = select_node_words(tree, shares, n, node_weight=node_weight, count=count, words=words)
+    return [[words[word] for word in node] for node in word_numbers]

@@ -1,4 +1,4 @@
-"""Fisher kernels as a scikit-learn transformer: how alike documents are, by meaning as well as by words."""
+"""Fisher kernels as a scikit-learn transformer: similarity of documents by meaning and by words."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import KW_ONLY
 from numbers import Integral
 from typing import Any
 
@@ -14,47 +15,53 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from topiarist.arrays import ArrayLike, Csr, Floats, Seed
+from topiarist.arrays import ArrayLike, Csr, Floats
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.display import ShownEstimator
+from topiarist.estimators.common.base import EMOptions
 from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
 from topiarist.estimators.flat.plsa import PLSA
-from topiarist.estimators.similarity.lenses import WANTED, can_be_fitted, has_levels, is_fitted, kernel_sets, lens_of
+from topiarist.estimators.similarity.lenses import (
+    EXPECTED_MODELS,
+    can_be_fitted,
+    has_levels,
+    is_fitted,
+    list_kernel_sets,
+    make_kernel_view,
+)
 from topiarist.models.engine import load_search_kernels
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
 from topiarist.models.fisher import matrix, scores
-from topiarist.models.fisher.scores import Lens
-from topiarist.scale.executors import Executor
+from topiarist.models.fisher.scores import KernelView
 
-MOST_NAMES = 1_000_000
+MAX_NAMES = 1_000_000
 
 
-def n_features(lenses: Sequence[Lens], parts: Sequence[str]) -> int:
-    """How many features there are."""
+def count_features(lenses: Sequence[KernelView], parts: Sequence[str]) -> int:
+    """Return the number of features."""
     width = 0
     for lens in lenses:
-        sizes = {"topical": lens.n_classes, "lexical": lens.by_word.size, "levels": len(_levels(lens))}
+        sizes = {"topical": lens.n_classes, "lexical": lens.by_word.size, "levels": len(_list_levels(lens))}
         width += sum(size for part, size in sizes.items() if part in parts)
     return width + ("plain" in parts) * len(lenses[0].by_word)
 
 
-def feature_names(
-    models: Sequence[BaseEstimator], lenses: Sequence[Lens], parts: Sequence[str], words: Sequence[str]
+def make_feature_names(
+    models: Sequence[BaseEstimator], lenses: Sequence[KernelView], parts: Sequence[str], words: Sequence[str]
 ) -> Any:
-    """Names such as ``1.plsa64.lexical.bank.3``: the second model, the word *bank* in the sense of its topic 3."""
-    number = n_features(lenses, parts)
-    if number > MOST_NAMES:
+    """Return names such as ``1.plsa64.lexical.bank.3``: the second model, the word *bank* in its topic 3."""
+    number = count_features(lenses, parts)
+    if number > MAX_NAMES:
         raise UsageError(
-            f"{number:,} features have no names: {MOST_NAMES:,} at most have",
+            f"{number:,} features have no names: {MAX_NAMES:,} at most have",
             hint="parts=('topical',), fewer words or fewer topics; a block of columns is one part of one model",
         )
-    return np.array(list(_names(models, lenses, parts, words)), dtype=object)
+    return np.array(list(_iterate_names(models, lenses, parts, words)), dtype=object)
 
 
-def _names(
-    models: Sequence[BaseEstimator], lenses: Sequence[Lens], parts: Sequence[str], words: Sequence[str]
+def _iterate_names(
+    models: Sequence[BaseEstimator], lenses: Sequence[KernelView], parts: Sequence[str], words: Sequence[str]
 ) -> Iterator[str]:
     for place, (model, lens) in enumerate(zip(models, lenses, strict=True)):
         title = f"{place}.{type(model).__name__.lower()}{lens.n_classes}"
@@ -63,12 +70,12 @@ def _names(
         if "lexical" in parts:
             yield from (f"{title}.lexical.{word}.{topic}" for word in words for topic in range(lens.n_topics))
         if "levels" in parts:
-            yield from (f"{title}.levels.{name}" for name in _levels(lens))
+            yield from (f"{title}.levels.{name}" for name in _list_levels(lens))
     if "plain" in parts:
         yield from (f"plain.{word}" for word in words)
 
 
-def _levels(lens: Lens) -> list[str]:
+def _list_levels(lens: KernelView) -> list[str]:
     if lens.mix is None:
         return []
     if not lens.one_class:
@@ -76,98 +83,98 @@ def _levels(lens: Lens) -> list[str]:
     return [f"{number}.{topic}" for number, weights in enumerate(lens.mix) for topic in np.flatnonzero(weights)]
 
 
-HELD_OUT = "held-out token"  # in what PLSA says where there are too few to hold any out
+HELDOUT_ERROR = "held-out token"  # in what PLSA says where there are too few to hold any out
 
 
-@options.common_options(
-    max_iter="Steps at most of the models that are fitted here.",
-    random_state=options.seed_of("those models"),
-    device="Where those models are fitted; the kernel itself is computed on the processor.",
-    executor="Where blocks are computed while those models are fitted.",
+@options.estimator(
+    max_iter="Maximum number of EM steps of the models that are fitted here.",
+    random_state=options.describe_seed("the models"),
+    device="Device of the fits. The kernel is computed on the processor.",
+    executor="Executor of the blocks during these fits.",
 )
-class FisherKernel(ReadsCounts, TransformerMixin, ShownEstimator):  # type: ignore[misc]
-    """Similarity of documents from fitted topic models: the same topics, and the same words in the same sense.
+class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[misc]
+    """Similarity of documents from fitted topic models: shared topics, and shared words in the same sense.
 
-    ``transform`` gives explicit sparse features whose inner products are the kernel; ``kernel`` gives all pairs without
-    forming them. A fitted one is a function of two matrices: ``SVC(kernel=fitted)``. Fit it on all texts there are,
-    labelled or not, and train the classifier on the labelled ones.
+    ``transform`` returns explicit sparse features whose inner products are the kernel. ``kernel`` returns all pairs
+    without forming them. A fitted kernel is a function of two matrices: ``SVC(kernel=fitted)``. Fit it on all texts,
+    with or without labels, and train the classifier on the labelled ones.
 
     Parameters
     ----------
     models : sequence, default (1, 64)
-        Sizes of PLSA models to fit, or models: fitted ones (PLSA, HPLSA, CAM, HPLC, HierarchicalMixture) are used as
-        they are, others are fitted. Several resolutions are added.
+        Sizes of PLSA models to fit, or models. Fitted models (PLSA, HPLSA, CAM, HPLC, HierarchicalMixture) are used
+        unchanged, others are fitted. The kernels of several models are added.
     parts : sequence of "topical", "lexical", "levels", "plain", default ("topical", "lexical", "plain")
-        What is compared: topics, words in their sense, the use of a tree's levels (trees only), words alone.
+        What to compare: topics, words with their topics, use of a tree's levels (trees only), and words alone.
     normalise : "parts", "total" or None, default "parts"
-        Each part of each model to unit length, all together, or the literal sum.
+        Scale each part of each model to unit length, or all parts together, or nothing.
     information : "identity", "diagonal" or "hofmann", default "identity"
-        What stands for the Fisher information: the square-root parameters, as in the paper; or the empirical diagonal,
-        as the documents of the fit show it, of scores token by token or of the paper's. Not with "levels".
+        Fisher information. "identity": square-root parameters, as in the paper. "diagonal": empirical diagonal of
+        scores of single tokens in the fitted documents. "hofmann": the same with the paper's scores. Not with "levels".
     inverse_temperature, word_smoothing, heldout_fraction : default "heldout", 0.01 and 0.1
-        Of the PLSA models that are fitted here, see ``PLSA``: tempered and stopped by held-out tokens.
+        Options of the PLSA models that are fitted here, see ``PLSA``.
     n_init : int, default 1
-        Starts of each of those models; held-out tokens choose. Three find a little better, and more evenly.
+        Number of starts of each of these models, chosen by held-out tokens. Three starts are slightly better.
 
     Attributes
     ----------
     models_ : list
-        The fitted models.
+        Fitted models.
     history_ : list of arrays
-        The objectives of the models, model by model.
+        Objectives of each model.
     n_iter_, converged_
-        Steps of the longest fit; whether all of them had nothing more to gain.
+        Number of steps of the longest fit, and whether all fits converged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topiarist import FisherKernel
+    >>> FisherKernel((1, 2), random_state=0).fit(np.eye(5) + 1).kernel(np.eye(5) + 1).shape
+    (5, 5)
     """
 
-    def __init__(
-        self,
-        models: Sequence[BaseEstimator | int] = (1, 64),
-        *,
-        parts: str | Sequence[str] = ("topical", "lexical", "plain"),
-        normalise: str | None = "parts",
-        information: str = "identity",
-        inverse_temperature: float | str = "heldout",
-        word_smoothing: float = 0.01,
-        heldout_fraction: float | None = 0.1,
-        n_init: int = 1,
-        max_iter: int = 200,
-        tol: float = 1e-4,
-        random_state: Seed = None,
-        device: str = "cpu",
-        n_threads: int | None = None,
-        executor: Executor | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.models = models
-        self.parts = parts
-        self.normalise = normalise
-        self.information = information
-        self.inverse_temperature = inverse_temperature
-        self.word_smoothing = word_smoothing
-        self.heldout_fraction = heldout_fraction
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.device = device
-        self.n_threads = n_threads
-        self.executor = executor
-        self.verbose = verbose
+    models: Sequence[BaseEstimator | int] = (1, 64)
+    _: KW_ONLY
+    parts: str | Sequence[str] = ("topical", "lexical", "plain")
+    normalise: str | None = "parts"
+    information: str = "identity"
+    inverse_temperature: float | str = "heldout"
+    word_smoothing: float = 0.01
+    heldout_fraction: float | None = 0.1
+    n_init: int = 1
+    max_iter: int = 200
 
     def fit(self, X: Documents, y: ArrayLike | None = None) -> FisherKernel:
-        """Fit the models that are not fitted yet to counts (documents × words).
+        """Fit the models that are not fitted yet.
 
-        ``y`` is for those among them that learn from labels, −1 for a document without one; others do without.
+        Parameters
+        ----------
+        X : array or sparse matrix (n_documents, n_words)
+            Counts.
+        y : array (n_documents,) or None
+            Labels for models that learn from labels, −1 for an unlabelled document.
+
+        Returns
+        -------
+        FisherKernel
+            The fitted kernel.
+
+        Raises
+        ------
+        UsageError
+            If an option is invalid, or a model needs labels and ``y`` is None.
+        InputError
+            If the models and the counts have different numbers of words.
         """
-        wanted = self._checked()
-        stored_counts.in_memory(X, "fitting a FisherKernel", self.executor)
-        counts = stored_counts.checked(self, X, "fitting a FisherKernel", reset=True)
-        seed = int(options.generator(self.random_state).integers(2**31))
-        self.models_ = [self._fitted(model, counts, y, seed + place) for place, model in enumerate(wanted)]
-        self._look(counts)
+        models = self._check_models()
+        stored_counts.refuse_store(X, "fitting a FisherKernel", self.executor)
+        counts = stored_counts.check_counts_in_memory(self, X, "fitting a FisherKernel", reset=True)
+        seed = int(options.make_generator(self.random_state).integers(2**31))
+        self.models_ = [self._fit_model(model, counts, y, seed + place) for place, model in enumerate(models)]
+        self._build_views(counts)
         return self
 
-    def _fitted(self, model: Any, counts: Csr, y: ArrayLike | None, seed: int) -> Any:
+    def _fit_model(self, model: Any, counts: Csr, y: ArrayLike | None, seed: int) -> Any:
         if is_fitted(model):
             return model
         if not isinstance(model, Integral):
@@ -177,22 +184,22 @@ class FisherKernel(ReadsCounts, TransformerMixin, ShownEstimator):  # type: igno
         common = {
             name: getattr(self, name) for name in ("max_iter", "tol", "device", "n_threads", "executor", "verbose")
         }
-        plain = PLSA(int(model), word_smoothing=self.word_smoothing, random_state=seed, **common)
+        plsa = PLSA(int(model), word_smoothing=self.word_smoothing, random_state=seed, **common)
         if model == 1:  # nothing to temper, and nothing to hold out for
-            return plain.fit(counts)
-        plain.set_params(inverse_temperature=self.inverse_temperature, n_init=self.n_init)
+            return plsa.fit(counts)
+        plsa.set_params(inverse_temperature=self.inverse_temperature, n_init=self.n_init)
         try:
-            return clone(plain).set_params(heldout_fraction=self.heldout_fraction).fit(counts)
+            return clone(plsa).set_params(heldout_fraction=self.heldout_fraction).fit(counts)
         except InputError as error:
-            if self.heldout_fraction is None or HELD_OUT not in error.message:
+            if self.heldout_fraction is None or HELDOUT_ERROR not in error.message:
                 raise
             warnings.warn(f"no tokens can be held out to temper {model} topics: {error.message}", stacklevel=3)
-            chosen = 1.0 if self.inverse_temperature == "heldout" else self.inverse_temperature
-            return plain.set_params(inverse_temperature=chosen).fit(counts)
+            inverse_temperature = 1.0 if self.inverse_temperature == "heldout" else self.inverse_temperature
+            return plsa.set_params(inverse_temperature=inverse_temperature).fit(counts)
 
-    def _look(self, counts: Csr | None) -> None:
-        """Turn the models into lenses; with the information that these documents show, if that is asked for."""
-        lenses = [lens_of(model) for model in self.models_]
+    def _build_views(self, counts: Csr | None) -> None:
+        """Make the kernel views of the models, with the Fisher information of the documents if asked."""
+        lenses = [make_kernel_view(model) for model in self.models_]
         sizes = sorted({len(lens.by_word) for lens in lenses})
         n_words = sizes[0] if counts is None else counts.shape[1]
         if sizes != [n_words]:
@@ -202,50 +209,74 @@ class FisherKernel(ReadsCounts, TransformerMixin, ShownEstimator):  # type: igno
             )
         if self.information != "identity" and counts is not None:
             with self._engine() as engine:
-                seen = [(lens, counts, scores.read(engine, lens, counts)) for lens in lenses]
-            lenses = [scores.informed(*one, self.information) for one in seen]
+                readings = [(lens, counts, scores.read_rows(engine, lens, counts)) for lens in lenses]
+            lenses = [scores.add_information(*arguments, self.information) for arguments in readings]
         self._lenses = lenses
         self.history_ = [np.asarray(getattr(model, "history_", ())) for model in self.models_]
         self.n_iter_ = max(1, *(int(getattr(model, "n_iter_", 0)) for model in self.models_))
         self.converged_ = all(getattr(model, "converged_", True) for model in self.models_)
 
     def transform(self, X: Documents) -> Any:
-        """Explicit features, sparse: their inner products are the kernel. One block of columns for each part."""
-        own = self.prepared()
-        check_is_fitted(own)
-        counts = own._counts(X)
-        with own._engine() as engine:
-            found = matrix.terms(engine, load_search_kernels(), own._lenses, counts, own._parts)
-            return csr_matrix(matrix.features(found, counts, own.normalise))
+        """Return explicit features whose inner products are the kernel.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_documents, n_words)
+            Counts.
+
+        Returns
+        -------
+        sparse matrix (n_documents, n_features)
+            Features; each part of each model has a block of columns.
+        """
+        kernel = self.prepare()
+        check_is_fitted(kernel)
+        counts = kernel._counts(X)
+        with kernel._engine() as engine:
+            parts = matrix.make_terms(engine, load_search_kernels(), kernel._lenses, counts, kernel._parts)
+            return csr_matrix(matrix.compute_features(parts, counts, kernel.normalise))
 
     def kernel(self, X: Documents, Y: Documents | None = None) -> Floats:
-        """The kernel of each document of ``X`` with each of ``Y`` (of ``X``, if left out)."""
-        own = self.prepared()
-        check_is_fitted(own)
-        counts = own._counts(X)
-        with own._engine() as engine:
+        """Return the kernel of all pairs of documents.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_documents, n_words)
+            Counts.
+        Y : array or sparse matrix (n_others, n_words) or None
+            Counts of other documents. None: ``X``.
+
+        Returns
+        -------
+        array (n_documents, n_others)
+            Kernel values.
+        """
+        ready = self.prepare()
+        check_is_fitted(ready)
+        counts = ready._counts(X)
+        with ready._engine() as engine:
             kernels = load_search_kernels()
-            left = (counts, matrix.terms(engine, kernels, own._lenses, counts, own._parts))
+            left = (counts, matrix.make_terms(engine, kernels, ready._lenses, counts, ready._parts))
             if Y is None or Y is X:
-                square = matrix.matrix(engine, kernels, left, left, own.normalise)
+                square = matrix.compute_matrix(engine, kernels, left, left, ready.normalise)
                 return (square + square.T) / 2
-            other = own._counts(Y)
-            right = (other, matrix.terms(engine, kernels, own._lenses, other, own._parts))
-            return matrix.matrix(engine, kernels, left, right, own.normalise)
+            other = ready._counts(Y)
+            right = (other, matrix.make_terms(engine, kernels, ready._lenses, other, ready._parts))
+            return matrix.compute_matrix(engine, kernels, left, right, ready.normalise)
 
     def __call__(self, X: Documents, Y: Documents | None = None) -> Floats:
-        """The same, as ``SVC(kernel=…)`` calls it."""
+        """Return the kernel, as ``SVC(kernel=…)`` calls it."""
         return self.kernel(X, Y)
 
     def frozen(self) -> FrozenKernel:
-        """A function that stays fitted when it is cloned: ``cross_val_score(SVC(kernel=fitted.frozen()), …)``."""
-        own = self.prepared()
-        check_is_fitted(own)
-        return FrozenKernel(own)
+        """Return a function that stays fitted when cloned: ``cross_val_score(SVC(kernel=fitted.frozen()), …)``."""
+        ready = self.prepare()
+        check_is_fitted(ready)
+        return FrozenKernel(ready)
 
-    def prepared(self) -> FisherKernel:
-        """This one, checked, if it is fitted; else, where all its models are, one that looks through them."""
-        models = self._checked()
+    def prepare(self) -> FisherKernel:
+        """Return this kernel if it is fitted, or a fitted copy if all its models are fitted."""
+        models = self._check_models()
         if hasattr(self, "_lenses"):
             if any((lens.class_information is None) != (self.information == "identity") for lens in self._lenses):
                 raise UsageError(f"information={self.information!r} was not there when it was fitted", hint="fit again")
@@ -256,18 +287,18 @@ class FisherKernel(ReadsCounts, TransformerMixin, ShownEstimator):  # type: igno
             raise UsageError(f"information={self.information!r} needs documents to show it", hint="fit(X) first")
         ready = copy(self)
         ready.models_ = list(models)
-        ready._look(None)
+        ready._build_views(None)
         ready.n_features_in_ = len(ready._lenses[0].by_word)
         return ready
 
     @property
-    def lenses_(self) -> list[Lens]:
-        """The models as the kernel sees them."""
+    def lenses_(self) -> list[KernelView]:
+        """Models as the kernel reads them."""
         check_is_fitted(self)
         return list(self._lenses)
 
     def __sklearn_clone__(self) -> FisherKernel:
-        """Unfitted, but with the models that came fitted: they are what the kernel is made of, as data are."""
+        """Return an unfitted kernel that keeps the fitted models among its parameters."""
         parameters = {
             name: value if name == "models" else clone(value, safe=False)
             for name, value in self.get_params(deep=False).items()
@@ -279,40 +310,40 @@ class FisherKernel(ReadsCounts, TransformerMixin, ShownEstimator):  # type: igno
 
     @contextmanager
     def _engine(self) -> Iterator[Engine]:
-        prepare_kernels("float64", *kernel_sets(getattr(self, "_lenses", ())))
+        prepare_kernels("float64", *list_kernel_sets(getattr(self, "_lenses", ())))
         host = copy(self)
         host.device, host.executor = "cpu", None
-        with options.running(host) as engine:
+        with options.open_engine(host) as engine:
             yield engine
 
     def _counts(self, X: Documents) -> Any:
-        return stored_counts.checked(self, X, "a Fisher kernel", reset=False)
+        return stored_counts.check_counts_in_memory(self, X, "a Fisher kernel", reset=False)
 
     @property
     def _parts(self) -> tuple[str, ...]:
         return (self.parts,) if isinstance(self.parts, str) else tuple(self.parts)
 
-    def _checked(self) -> list[Any]:
-        """The models that are wanted, when all options can be meant."""
+    def _check_models(self) -> list[Any]:
+        """Return the list of models; raise UsageError for an invalid option."""
         options.check_common(self)
         options.check_one_of("normalise", self.normalise, ("parts", "total", None))
         options.check_one_of("information", self.information, scores.KINDS)
         try:
-            wrong = [part for part in self._parts if part not in matrix.PARTS]
+            unknown_parts = [part for part in self._parts if part not in matrix.PARTS]
         except TypeError:
-            wrong = [str(self.parts)]
-        if wrong or not self._parts:
+            unknown_parts = [str(self.parts)]
+        if unknown_parts or not self._parts:
             hint = "('topical', 'lexical')"
             raise UsageError(f"parts must be some of {matrix.PARTS}, got {self.parts!r}", hint=hint)
-        alone = isinstance(self.models, Integral) or hasattr(self.models, "fit")
-        models = [self.models] if alone else list(self.models) if np.iterable(self.models) else []
+        is_single = isinstance(self.models, Integral) or hasattr(self.models, "fit")
+        models = [self.models] if is_single else list(self.models) if np.iterable(self.models) else []
         if not models:
-            raise UsageError(f"models must be {WANTED}; got {self.models!r}", hint="(1, 64)")
+            raise UsageError(f"models must be {EXPECTED_MODELS}; got {self.models!r}", hint="(1, 64)")
         for model in models:
             if isinstance(model, Integral):
                 options.check_integer("a size in models", model, 1, hint="(1, 64)")
             elif not is_fitted(model) and not can_be_fitted(model):
-                raise UsageError(f"models must be {WANTED}; got {model!r} among them", hint="(1, 64)")
+                raise UsageError(f"models must be {EXPECTED_MODELS}; got {model!r} among them", hint="(1, 64)")
         if "levels" in self._parts and not any(map(has_levels, models)):
             raise UsageError("'levels' compares the levels of trees, and no model has one", hint="[64, CAM()]")
         if "levels" in self._parts and self.information != "identity":
@@ -320,21 +351,21 @@ class FisherKernel(ReadsCounts, TransformerMixin, ShownEstimator):  # type: igno
         return models
 
     def get_feature_names_out(self, input_features: object | None = None) -> Any:
-        """What each feature is of: model, part, word and topic; refused where nobody could read so many."""
-        own = self.prepared()
-        check_is_fitted(own)
-        words = _check_feature_names_in(own, input_features)
-        return feature_names(own.models_, own._lenses, own._parts, words)
+        """Return a name for each feature: model, part, word and topic. Very many features have no names."""
+        ready = self.prepare()
+        check_is_fitted(ready)
+        words = _check_feature_names_in(ready, input_features)
+        return make_feature_names(ready.models_, ready._lenses, ready._parts, words)
 
 
 class FrozenKernel:
-    """A fitted kernel as a function that stays fitted when scikit-learn clones the classifier that uses it."""
+    """Fitted kernel as a function that stays fitted when scikit-learn clones the classifier that uses it."""
 
     def __init__(self, fitted: FisherKernel) -> None:
         self.fitted = fitted
 
     def __call__(self, X: Documents, Y: Documents | None = None) -> Floats:
-        """The kernel of each document of ``X`` with each of ``Y``."""
+        """Return the kernel of each document of ``X`` with each of ``Y``."""
         return self.fitted.kernel(X, Y)
 
     def __sklearn_clone__(self) -> FrozenKernel:

@@ -1,9 +1,9 @@
-"""The cluster-abstraction model as a scikit-learn estimator: a tree of topics from unlabelled documents."""
+"""Cluster-abstraction model as a scikit-learn estimator: a topic tree from unlabelled documents."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,180 +11,163 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import Csr, DTypeLike, Floats, Seed
-from topiarist.counts.vectors import check_vectors, leading_part, widened
-from topiarist.counts.weighting import shortened
+from topiarist.arrays import Array, Csr, DTypeLike, Floats
+from topiarist.counts.vectors import check_vectors, project_to_leading_axes, widen_directions
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options, stored_counts
-from topiarist.estimators.common.display import ShownEstimator
-from topiarist.estimators.common.progress import fitting
+from topiarist.estimators.common.base import EMOptions
+from topiarist.estimators.common.progress import show_fit
 from topiarist.estimators.common.stored_counts import Documents
-from topiarist.estimators.tree import chosen_words, growth_sample, preparation, stored_ground
+from topiarist.estimators.tree import chosen_words, growth_data, growth_sample, preparation
 from topiarist.estimators.tree.abstraction import ReadsDocuments
 from topiarist.estimators.tree.chosen_words import SeedWords, Words
 from topiarist.estimators.tree.posteriors import PlacesDocuments
 from topiarist.estimators.tree.tree_streams import StreamsCAM
-from topiarist.hierarchy.growth import loop as growing
-from topiarist.hierarchy.growth.annealed import cam_schedule, critical_temperature
-from topiarist.hierarchy.growth.parts import Parts
-from topiarist.hierarchy.growth.species import CamSpecies, Steps, cam_params, flattened
-from topiarist.hierarchy.growth.start import placed
-from topiarist.hierarchy.tree import Tree
-from topiarist.hierarchy.tree_model import TreeModel
+from topiarist.execution.blocks import BlockStore
 from topiarist.models import cam, em
 from topiarist.models.directions import Directions
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
-from topiarist.scale.executors import Executor
+from topiarist.trees.growth import loop as growing
+from topiarist.trees.growth.annealed import cam_schedule, critical_temperature
+from topiarist.trees.growth.growing_models import CamGrowingModel, Steps, flatten_paths, make_cam_params
+from topiarist.trees.growth.parts import GrowthState
+from topiarist.trees.growth.start import place_documents
+from topiarist.trees.tree import Tree
+from topiarist.trees.tree_model import TreeModel
 
-LEADING = 96  # dimensions of vectors in which a tree grows; its last steps, and all that comes later, have all of them
-CONCENTRATION = 40.0  # of vectors beside words; where held-out tokens want none of these, a tree of words is tried
-CONCENTRATIONS = (0.0, 5.0, 10.0, 20.0, CONCENTRATION)
-WORSE = 0.01  # perplexity of held-out tokens that vectors may cost before they are left aside
-LENGTHS = (15.0, 35.0, 100.0, None)  # tried when the effective length is to be chosen by held-out data
+GROWTH_DIMENSIONS = (
+    96  # dimensions of vectors in which a tree grows; its last steps, and all that comes later, have all of them
+)
+DEFAULT_CONCENTRATION = (
+    40.0  # of vectors beside words; where held-out tokens want none of these, a tree of words is tried
+)
+CONCENTRATIONS = (0.0, 5.0, 10.0, 20.0, DEFAULT_CONCENTRATION)
+MAX_PERPLEXITY_LOSS = 0.01  # perplexity of held-out tokens that vectors may cost before they are left aside
+EFFECTIVE_LENGTHS = (15.0, 35.0, 100.0, None)  # tried when the effective length is to be chosen by held-out data
 
 
 @dataclass(frozen=True)
-class _Begun:
-    """What a tree grows from."""
+class _GrowthStart:
+    """Data and settings from which a tree grows."""
 
-    ground: preparation.Ground
+    ground: preparation.GrowthData
     rng: np.random.Generator
     seeds: dict[int, list[int]]
     journal: growing.Journal | None
-    most: int | None = None  # leaves that there is room for
+    max_leaves: int | None = None  # leaves that there is room for
 
 
-def _joined(directions: Floats | None, concentration: float) -> Directions | None:
-    """How vectors weigh beside words; None where there are none."""
-    return None if directions is None else Directions.of(directions, concentration)
+def _make_directions(directions: Floats | None, concentration: float) -> Directions | None:
+    """Return the vector model with this concentration; None without directions."""
+    return None if directions is None else Directions.from_vectors(directions, concentration)
 
 
-@options.common_options(
-    max_iter="EM steps at most after the tree has grown; 20 at most over more than 32 leaves, 10 after a sample.",
-    random_state=options.seed_of("the held-out tokens and of growth"),
-    executor="Where the blocks of a ``BlockStore`` are computed; None is this process. See docs/how-to/scale.md.",
+@options.estimator(
+    max_iter="Maximum number of EM steps after growth. With more than 32 leaves at most 20, after a sample at most 10.",
+    random_state=options.describe_seed("the held-out tokens and of growth"),
+    executor="Executor of the blocks of a ``BlockStore``. None: this process. See docs/how-to/scale.md.",
 )
-class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, ShownEstimator):  # type: ignore[misc]
-    """Cluster-abstraction model: each document in one cluster, a leaf; each word from a node between leaf and root.
+class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, EMOptions):  # type: ignore[misc]
+    """Cluster-abstraction model: each document belongs to one leaf, each word comes from a node of the path to it.
 
     Parameters
     ----------
     n_clusters : int or None, default None
-        Leaves of the tree. None: the smallest tree that predicts held-out tokens within 1 % as well as the best.
+        Number of leaves. None: the smallest tree whose held-out perplexity is within 1 % of the best.
     tree : Tree or None
-        Fit this tree instead of growing one; its leaves are the clusters.
+        Fit this tree instead of growing one. Its leaves are the clusters.
     growth : "guided" or "annealed", default "guided"
-        How splits are found: by geometry and repaired by EM, or by lowering the temperature as in the paper.
+        How to find splits: "guided" proposes them from the geometry of the documents and refines them by EM. "annealed"
+        lowers the temperature, as in the paper.
     headings : bool, default True
-        Build the upper tree of guided growth anew from its leaves: 3 to 8 headings at a node, which can be named. False
-        keeps the upper tree that grew.
+        Rebuild the upper tree of guided growth from its leaves, with 3 to 8 headings at a node. False keeps the upper
+        tree as it grew.
     levels : bool, default True
-        False lets every word come from the leaf: flat distributional clustering, for comparison.
+        False takes every word from the leaf, which is flat distributional clustering.
     heldout_fraction : float, default 0.1
-        Share of each document's tokens that decides about the levels P(node | cluster) and the number of leaves.
+        Fraction of each document's tokens held out to choose the levels P(node | cluster) and the number of leaves.
     effective_length : float, "heldout" or None, default 35
-        A longer document weighs as if it had so many tokens, because its words are not independent. None: every token
-        counts. "heldout": a few lengths are tried.
+        Weigh a longer document as if it had this many tokens, because its words are not independent. None: use every
+        token. "heldout": chosen among a few lengths.
     word_smoothing : float, default 3.0
         Pseudo-tokens of the collection's words at each node.
     root_smoothing : float, default 0.1
-        The same at the root, as a share of the collection. It keeps every word possible in every cluster.
+        Pseudo-tokens at the root, as a share of the collection. They keep every word possible in every cluster.
     max_clusters : int, default 512
-        Leaves at most when held-out tokens choose.
+        Maximum number of leaves if the number is chosen.
     seed_words : mapping, list of lists or None
-        Words that belong together: each is given prior tokens (C3), as if one in a hundred tokens of the documents
-        under its node were this word. With a ``tree``, words by the number or the name of a node; without one, groups
-        of words, each of which goes to the node of the grown tree where it is most at home, in the last EM run.
+        Words that belong together. Each gets prior tokens (C3): one in a hundred tokens of the documents under its
+        node. With ``tree``: words by number or name of a node. Without it: groups of words; each group is assigned to
+        the node where it is most probable, in the last EM run.
     ignore_words : list or None
-        Words that the tree must not see. Words are numbers of columns, or names where the counts have them.
+        Words that the tree ignores. Words are column numbers, or names if the counts have them.
     concentration : float or "heldout", default "heldout"
-        What vectors weigh beside words, κ, where ``fit`` is given any: as many nats as a document has between agreeing
-        with a cluster and being at right angles to it. 0: not at all. "heldout": 40, or 0 where the perplexity
-        of held-out tokens is lower by more than 1 % in a tree of words.
+        Weight κ of the vectors that ``fit`` gets: nats between a document that agrees with a cluster and one at a right
+        angle to it. 0: vectors are ignored. "heldout": 40, or 0 if a tree of words has a held-out perplexity lower by
+        more than 1 %.
 
     Attributes
     ----------
     tree_ : Tree
-        The tree; cluster *c* is its leaf ``tree_.leaves[c]``.
+        The tree. Cluster *c* is its leaf ``tree_.leaves[c]``.
     cluster_prior_ : array (n_clusters,)
         P(cluster).
     node_given_cluster_ : array (n_clusters, n_nodes)
-        P(node | cluster), zero off the path; rows sum to one.
+        P(node | cluster), zero outside the path; rows sum to one.
     word_given_node_ : array (n_nodes, n_words)
         P(word | node); rows sum to one.
     cluster_given_doc_ : array (n_documents, n_clusters)
-        P(cluster | document) of the training documents: what ``transform`` returns for them.
+        P(cluster | document) of the training documents, as ``transform`` returns it.
     labels_ : array (n_documents,)
-        The most probable cluster of each training document.
+        Most probable cluster of each training document.
     curve_ : Curve or None
-        Held-out perplexity against the number of leaves, with ``plot``; None on a given tree.
+        Held-out perplexity by number of leaves, with ``plot``; None for a given tree.
     history_ : array
-        The objective of the last EM run, over all tokens with the levels fixed: of its start and after every step.
+        Objective of the last EM run over all tokens, with fixed levels: of the start and after every step.
     effective_length_, temperature_ : float
-        The ones used: the posteriors of clusters are tempered by the latter where annealing stopped before 1.
+        Values that were used. The temperature is above 1 if annealing stopped early; it flattens posteriors.
     n_iter_, converged_, stopped_
-        Steps of that run, whether there was nothing more to gain, and the reason: "converged", "max_iter", or
-        "interrupted" (Ctrl-C keeps the best tree so far).
+        Number of steps of the last run, whether it converged, and the reason of the stop: "converged", "max_iter" or
+        "interrupted" (Ctrl-C keeps the best tree).
     grown_ : str
-        Why growing ended: "heldout", "reached", "exhausted", "interrupted", or "given".
+        Reason why growth ended: "heldout", "reached", "exhausted", "interrupted" or "given".
     seeds_ : array (n_seeds, 2)
         Node and column of each seed word.
     directions_ : array (n_clusters, n_dimensions) or None
-        The mean direction of the vectors of each cluster, of length one; None where the tree was fitted to words alone.
+        Mean direction of the vectors of each cluster, of length one; None for a tree fitted to words only.
     concentration_ : float
-        The κ that was used; 0 without vectors.
+        Weight κ that was used; 0 without vectors.
     stream_, n_batches_, n_tokens_seen_
-        In a stream (``partial_fit``): a record of each batch as it was before it was learned from, and how much there
-        has been (tokens weighted by the effective length). There are no training documents then.
+        In a stream (``partial_fit``): record of each batch before learning from it, and the number of batches and
+        tokens, weighted by the effective length. A stream has no training documents.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topiarist import CAM
+    >>> counts = np.random.default_rng(0).poisson(1.0, (60, 20))
+    >>> len(CAM(2, random_state=0).fit(counts).tree_.leaves)
+    2
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        tree: Tree | None = None,
-        growth: str = "guided",
-        headings: bool = True,
-        levels: bool = True,
-        heldout_fraction: float = 0.1,
-        effective_length: float | str | None = 35.0,
-        word_smoothing: float = 3.0,
-        root_smoothing: float = 0.1,
-        max_clusters: int = 512,
-        seed_words: SeedWords | None = None,
-        ignore_words: Words | None = None,
-        concentration: float | str = "heldout",
-        dtype: DTypeLike | None = None,
-        max_iter: int = 50,
-        tol: float = 1e-5,
-        random_state: Seed = None,
-        device: str = "cpu",
-        n_threads: int | None = None,
-        executor: Executor | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.tree = tree
-        self.growth = growth
-        self.headings = headings
-        self.levels = levels
-        self.heldout_fraction = heldout_fraction
-        self.effective_length = effective_length
-        self.word_smoothing = word_smoothing
-        self.root_smoothing = root_smoothing
-        self.max_clusters = max_clusters
-        self.seed_words = seed_words
-        self.ignore_words = ignore_words
-        self.concentration = concentration
-        self.dtype = dtype
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.device = device
-        self.n_threads = n_threads
-        self.executor = executor
-        self.verbose = verbose
+    n_clusters: int | None = None
+    _: KW_ONLY
+    tree: Tree | None = None
+    growth: str = "guided"
+    headings: bool = True
+    levels: bool = True
+    heldout_fraction: float = 0.1
+    effective_length: float | str | None = 35.0
+    word_smoothing: float = 3.0
+    root_smoothing: float = 0.1
+    max_clusters: int = 512
+    seed_words: SeedWords | None = None
+    ignore_words: Words | None = None
+    concentration: float | str = "heldout"
+    dtype: DTypeLike | None = None
+    max_iter: int = 50
+    tol: float = 1e-5
 
     def fit(
         self,
@@ -193,212 +176,239 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         *,
         vectors: Floats | None = None,
         journal: growing.Journal | None = None,
-        placed: bool = True,
+        keep_posteriors: bool = True,
     ) -> CAM:
-        """Grow a tree (or fit the given one) on a matrix of counts (documents × words); ``y`` is ignored.
+        """Grow a tree, or fit the given one.
 
-        ``vectors`` (documents × dimensions), of a sentence encoder for instance, decide beside the words; a row of
-        zeros is a document without one. Only their directions count.
+        Parameters
+        ----------
+        X : array, sparse matrix or BlockStore (n_documents, n_words)
+            Counts.
+        y : object
+            Ignored.
+        vectors : array (n_documents, n_dimensions) or None
+            Embeddings of the documents; zeros for a document without one. Only their directions count. Not possible
+            with a ``BlockStore``.
+        journal : Journal or None
+            Storage of checkpoints, from which an interrupted fit resumes.
+        keep_posteriors : bool, default True
+            Store ``cluster_given_doc_`` and ``labels_`` of a ``BlockStore``. They are large for many documents.
 
-        A ``journal`` keeps checkpoints of a tree that grows long, and a fit that was killed goes on from the last one.
+        Returns
+        -------
+        CAM
+            The fitted estimator.
 
-        Without ``placed`` the documents of a ``BlockStore`` are not placed: there is neither ``cluster_given_doc_`` nor
-        ``labels_``, which of very many documents and leaves are many; ``transform`` and ``predict`` have them.
+        Raises
+        ------
+        UsageError
+            If options do not go together.
+        InputError
+            If there are fewer documents with words than leaves.
+        ResourceError
+            If the executor allows too little memory.
 
-        A ``BlockStore`` is fitted block by block, without vectors, and so are counts that a ``device`` has no room for;
-        of more than 32,768 documents so many are drawn, which propose splits and headings. Of more than 262,144
-        documents, in files or not, so many are drawn that the tree grows from and its levels are fitted to; all of them
-        teach its words, in ten steps at most.
+        Notes
+        -----
+        A ``BlockStore`` is fitted block by block, and so are counts that are too large for a ``device``. Then 32,768
+        sampled
+        documents propose splits and headings. With more than 262,144 documents the tree grows from a sample of that
+        size, and
+        all documents teach its words in at most ten steps.
         """
         self._check_options()
-        if stored_counts.is_stored(X, self.executor):
-            self._fit_stored(X, vectors, journal, placed=placed)
-            return self
-        counts = self._counts(X, reset=True)
-        directions = None
+        length = self.effective_length
+        in_memory = vectors is not None or isinstance(length, str)
+        if in_memory and stored_counts.is_stored(X, self.executor):
+            self._raise_for_store(vectors)
         if vectors is not None and self.concentration != 0:
-            options.check_plain(self, "vectors", device="cpu", executor=None)
-            directions = widened(check_vectors(vectors, counts.shape[0]))
-        seeds = chosen_words.seeded_nodes(self, self.tree) if self.tree is not None else {}
-        groups = chosen_words.seeded_groups(self) if self.tree is None else []
-        dtype = options.working_dtype(self.dtype, counts, preparation.TILE_COLUMNS)
-        if vectors is None and not isinstance(self.effective_length, str) and not self._at_hand(counts, dtype):
-            self._fit_stored(counts, vectors, journal, placed=placed)
-            return self
-        prepare_kernels(dtype, "paths", device=self.device)
-        with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
-            rng = options.generator(self.random_state)
-            seed = int(rng.integers(2**31))
-            given = self.effective_length
-            lengths: tuple[float | None, ...] = LENGTHS if isinstance(given, str) else (given,)
-            best, best_likelihood = None, -np.inf
-            weight = self._first_concentration(directions)
-            sample = growth_sample.sampled(counts.shape[0], seed)
-            some = counts if sample is None else counts[sample]
-            leading = None if directions is None else leading_part(directions, LEADING)
-            leading = leading if leading is None or sample is None else leading[sample]
-            for length in lengths:
-                ground = preparation.prepared(engine, some, length, self.heldout_fraction, dtype, seed, leading)
-                begun = _Begun(ground, rng, seeds, journal if len(lengths) == 1 else None)
-                grown, chosen = self._weighed(engine, begun, weight)
-                likelihood = preparation.unseen_likelihood(engine, ground, grown.stage) if len(lengths) > 1 else 0.0
-                if best is None or likelihood > best_likelihood:
-                    best, best_likelihood = (grown, length, chosen), likelihood
-                if grown.reason == "interrupted":
-                    best = (replace(best[0], reason="interrupted"), *best[1:])
-                    break
-            assert best is not None  # noqa: S101  there is at least one length
-            seeds = seeds or chosen_words.homes(groups, best[0].stage.parts)
-            grown, length, self.concentration_ = best
-            self._keep(engine, counts, grown, length, dtype, seeds, directions if self.concentration_ else None)
+            options.check_required_values(self, "vectors", device="cpu", executor=None)
+        with growth_data.open_fit_data(self, X, lambda counts: in_memory or self._fits_device(counts)) as data:
+            n_docs, directions = data.counts.shape[0], None
+            if vectors is not None and self.concentration != 0:
+                directions = widen_directions(check_vectors(vectors, n_docs))
+            seeds = chosen_words.find_seed_nodes(self, self.tree) if self.tree is not None else {}
+            groups = chosen_words.find_seed_groups(self) if self.tree is None else []
+            best, sample_rows, sampled = self._grow_best(data, seeds, journal, directions)
+            growth, length, self.concentration_ = best
+            seeds = seeds or chosen_words.assign_seed_groups(groups, growth.stage.parts)
+            growth_data.warn_memory_limit(self, growth, data.max_leaves)
+            directions = directions if self.concentration_ else None
+            self._fit_words(
+                data, growth, length, seeds, directions, sample_rows, sampled=sampled, keep_posteriors=keep_posteriors
+            )
         return self
 
-    def _at_hand(self, counts: Csr, dtype: DTypeLike) -> bool:
-        """Whether a device holds all that a tree grows from; otherwise blocks visit it, as from a ``BlockStore``."""
+    def _fit_words(
+        self,
+        data: growth_data.FitData,
+        growth: growing.Growth,
+        length: float | None,
+        seeds: dict[int, list[int]],
+        directions: Floats | None = None,
+        sample_rows: tuple[Array, ...] = (),
+        *,
+        sampled: bool = False,
+        keep_posteriors: bool = True,
+    ) -> None:
+        """Learn the words of a grown tree from all tokens, and compute the posteriors of the documents."""
+        with data.weigh(length, sample_rows, directions) as all_tokens:
+            n_tokens = float(all_tokens.words.sum())
+            species = CamGrowingModel(
+                data.engine, all_tokens.block, all_tokens.words / n_tokens, np.random.default_rng(0),
+                self.word_smoothing, self.root_smoothing, seeds=seeds,
+                joined=_make_directions(directions, self.concentration_), stored=all_tokens.stored,
+            )  # fmt: skip
+            if sampled and all_tokens.stored is None:
+                growth = growth_sample.with_all_documents(growth, data.engine, all_tokens.block.training)
+            self._learn_words(species, growth, length, n_tokens, sampled=sampled)
+        preparation.delete_attributes(self, "cluster_given_doc_", "labels_")
+        if keep_posteriors or not isinstance(data.counts, BlockStore):
+            reader = self._reader(data.engine)
+            answers = stored_counts.read_counts(data.counts, reader, self.executor, directions)
+            self.cluster_given_doc_, self.labels_ = answers.rows(), answers.labels()
+        self._reset_stream(data.counts.shape[0], n_tokens)
+
+    def _raise_for_store(self, vectors: Floats | None) -> None:
+        if vectors is not None:
+            raise UsageError(
+                "vectors require counts in memory, got counts in files", hint="Load the counts into memory."
+            )
+        raise UsageError("effective_length='heldout' needs counts in memory", hint="Use 35 or None.")
+
+    def _grow_best(
+        self,
+        data: growth_data.FitData,
+        seeds: dict[int, list[int]],
+        journal: growing.Journal | None,
+        directions: Floats | None,
+    ) -> tuple[tuple[growing.Growth, float | None, float], tuple[Array, ...], bool]:
+        """Return the tree of the best effective length with its vector weight, then the sample that it grew from."""
+        requested, leading = (
+            self.effective_length,
+            None if directions is None else project_to_leading_axes(directions, GROWTH_DIMENSIONS),
+        )
+        lengths: tuple[float | None, ...] = EFFECTIVE_LENGTHS if isinstance(requested, str) else (requested,)
+        best, best_likelihood, weight = None, -np.inf, self._get_start_concentration(directions)
+        for length in lengths:
+            with data.prepare(length, leading, sample_memory=True) as (ground, sample_rows, sampled):
+                start_data = _GrowthStart(
+                    ground, data.rng, seeds, journal if len(lengths) == 1 else None, data.max_leaves
+                )
+                growth, chosen_weight = self._grow_with_vectors(data.engine, start_data, weight)
+                likelihood = 0.0
+                if len(lengths) > 1:
+                    likelihood = preparation.compute_heldout_likelihood(data.engine, ground, growth.stage)
+            if best is None or likelihood > best_likelihood:
+                best, best_likelihood = (growth, length, chosen_weight), likelihood
+            if growth.reason == "interrupted":
+                best = (replace(best[0], reason="interrupted"), *best[1:])
+                break
+        assert best is not None  # noqa: S101  there is at least one length
+        return best, sample_rows, sampled
+
+    def _fits_device(self, counts: Csr) -> bool:
+        """Return whether a device has memory for all growth data; otherwise it computes block by block."""
         if self.device == "cpu":
             return True
+        dtype = options.working_dtype(self.dtype, counts, preparation.TILE_COLUMNS)
         leaves = len(self.tree.leaves) if self.tree is not None else self.n_clusters or self.max_clusters
-        with options.running(self) as engine:
-            return engine.holds(counts, dtype, leaves)
+        with options.open_engine(self) as engine:
+            return engine.fits_device(counts, dtype, leaves)
 
-    def _first_concentration(self, directions: Floats | None) -> float:
-        """The weight of vectors that growing begins with."""
+    def _get_start_concentration(self, directions: Floats | None) -> float:
+        """Return the vector weight with which growth starts."""
         if directions is None:
             return 0.0
-        return CONCENTRATION if isinstance(self.concentration, str) else float(self.concentration)
+        return DEFAULT_CONCENTRATION if isinstance(self.concentration, str) else float(self.concentration)
 
-    def _weighed(self, engine: Engine, begun: _Begun, concentration: float) -> tuple[growing.Growth, float]:
-        """The tree and the weight of its vectors; where held-out tokens want none of them, a tree of words.
+    def _grow_with_vectors(
+        self, engine: Engine, start_data: _GrowthStart, concentration: float
+    ) -> tuple[growing.Growth, float]:
+        """Return a tree and its vector weight; a tree of words if held-out tokens reject the vectors.
 
-        Both trees are drawn by chance, and differ by a part of a per cent where vectors are good; those of other
-        documents make held-out tokens a third less likely.
+        Growth is random, and with good vectors both trees differ by less than 1 %. Vectors of other documents make
+        held-out tokens a third less likely.
         """
-        grown = self._grown(engine, begun, concentration)
-        if not concentration or not isinstance(self.concentration, str) or grown.reason == "interrupted":
-            return grown, concentration
-        if preparation.best_concentration(engine, begun.ground, grown.stage, CONCENTRATIONS) > 0:
-            return grown, concentration
-        plain = self._grown(engine, replace(begun, journal=None), 0.0)
-        told, alone = (preparation.unseen_likelihood(engine, begun.ground, one.stage) for one in (grown, plain))
-        return (plain, 0.0) if alone > told + math.log1p(WORSE) else (grown, concentration)
+        growth = self._grow(engine, start_data, concentration)
+        if not concentration or not isinstance(self.concentration, str) or growth.reason == "interrupted":
+            return growth, concentration
+        if preparation.choose_concentration(engine, start_data.ground, growth.stage, CONCENTRATIONS) > 0:
+            return growth, concentration
+        growth_without = self._grow(engine, replace(start_data, journal=None), 0.0)
+        likelihood_with, likelihood_without = (
+            preparation.compute_heldout_likelihood(engine, start_data.ground, candidate.stage)
+            for candidate in (growth, growth_without)
+        )
+        return (
+            (growth_without, 0.0)
+            if likelihood_without > likelihood_with + math.log1p(MAX_PERPLEXITY_LOSS)
+            else (growth, concentration)
+        )
 
-    def _grown(self, engine: Engine, begun: _Begun, concentration: float) -> growing.Growth:
-        """The tree, with words learned from the tokens that were not held out."""
-        ground, rng, seeds = begun.ground, begun.rng, begun.seeds
+    def _grow(self, engine: Engine, start_data: _GrowthStart, concentration: float) -> growing.Growth:
+        """Return the tree, with words learned from the training tokens."""
+        ground, rng, seeds = start_data.ground, start_data.rng, start_data.seeds
         directions = ground.directions if concentration else None
-        species = CamSpecies(
+        species = CamGrowingModel(
             engine, cam.Block(ground.training, ground.heldout, directions), ground.collection, rng,
             self.word_smoothing, self.root_smoothing, self.levels, executor=self.executor, seeds=seeds,
-            joined=_joined(directions, concentration), stored=ground.stored,
+            joined=_make_directions(directions, concentration), stored=ground.stored,
         )  # fmt: skip
         if self.tree is not None:
-            start = placed(self.tree, self.tree.leaves, ground.space(concentration), species.words_of, rng)
-            start = replace(start, each=species.each)
-            start = chosen_words.sown(start, ground.counts, seeds, species.words_of) if seeds else start
-            start = start if self.levels else flattened(start)
+            start = place_documents(
+                self.tree, self.tree.leaves, ground.space(concentration), species.estimate_words, rng
+            )
+            start = replace(start, documents_per_row=species.documents_per_row)
+            start = chosen_words.apply_seeds(start, ground.counts, seeds, species.estimate_words) if seeds else start
+            start = start if self.levels else flatten_paths(start)
             steps = Steps(last=self.max_iter, tol=self.tol)
-            with self._shown("CAM on the given tree") as watch:
-                stage = growing.begun(replace(species, steps=steps, watch=watch), start, last=True)
-            return preparation.given(stage)
+            with self._show_fit("CAM on the given tree") as watch:
+                stage = growing.fit_from_start(replace(species, steps=steps, watch=watch), start, last=True)
+            return preparation.make_given_growth(stage)
         annealing = None
         if self.growth == "annealed":
             temperature = max(critical_temperature(ground.counts), 1.0)
             annealing = (cam_schedule(temperature), np.ones(ground.counts.shape[0]))
         # without levels inner nodes say nothing, and stay all the same
         space = ground.space(concentration)
-        whole, most = not self.levels, begun.most
-        return preparation.grown_tree(self, species, space, annealing, begun.journal, whole=whole, most=most)
+        keep_all, max_leaves = not self.levels, start_data.max_leaves
+        return preparation.grow_tree(
+            self, species, space, annealing, start_data.journal, keep_all=keep_all, max_leaves=max_leaves
+        )
 
-    def _shown(self, title: str) -> Any:
-        return fitting(title, em.Rules(self.max_iter, self.tol), show=bool(self.verbose))
-
-    def _keep(
-        self,
-        engine: Engine,
-        counts: Csr,
-        grown: growing.Growth,
-        length: float | None,
-        dtype: DTypeLike,
-        seeds: dict[int, list[int]],
-        directions: Floats | None,
-    ) -> None:
-        """Learn the words from all tokens, with the tree and the levels as they are."""
-        rows = shortened(counts, length)
-        shard = engine.shard(rows, dtype, preparation.TILE_COLUMNS)
-        totals = np.asarray(rows.sum(axis=0), np.float64).ravel()
-        species = CamSpecies(
-            engine, cam.Block(shard, None, directions), totals / totals.sum(), np.random.default_rng(0),
-            self.word_smoothing, self.root_smoothing, seeds=seeds,
-            joined=_joined(directions, self.concentration_),
-        )  # fmt: skip
-        sampled = len(grown.stage.parts.class_given_doc) < counts.shape[0]
-        if sampled:
-            grown = growth_sample.with_everybody(grown, engine, shard)
-        self._learn_words(species, grown, length, float(totals.sum()), sampled=sampled)
-        self.cluster_given_doc_ = self._reader(engine)(counts, directions)
-        self.labels_ = self.cluster_given_doc_.argmax(axis=1)
-        self._forget_stream(counts.shape[0], float(totals.sum()))
+    def _show_fit(self, title: str) -> Any:
+        return show_fit(title, em.Rules(self.max_iter, self.tol), show=bool(self.verbose))
 
     def _learn_words(
-        self, species: CamSpecies, grown: growing.Growth, length: float | None, n_tokens: float, *, sampled: bool
+        self, species: CamGrowingModel, growth: growing.Growth, length: float | None, n_tokens: float, *, sampled: bool
     ) -> None:
-        """The last EM run, over all tokens, and what is kept of it."""
-        parts = grown.stage.parts
-        steps, tol = Steps(last=self.max_iter, tol=self.tol).of(parts.n_classes, last=True)
+        """Run the last EM over all tokens, and store its result."""
+        parts = growth.stage.parts
+        steps, tol = Steps(last=self.max_iter, tol=self.tol).get_limits(parts.n_classes, last=True)
         steps = min(steps, growth_sample.LAST_STEPS) if sampled else steps
         rules = em.Rules(steps, tol, n_tokens, accelerate=False)
-        with fitting("CAM, all tokens", rules, show=bool(self.verbose)) as watch:
-            fit = preparation.last_run(
+        with show_fit("CAM, all tokens", rules, show=bool(self.verbose)) as watch:
+            fit = preparation.run_last_fit(
                 species.model(parts, "fixed"), species.blocks, species.state(parts), rules,
-                grown.stage.inverse_temperature, watch=watch, executor=self.executor,
+                growth.stage.inverse_temperature, watch=watch, executor=self.executor,
             )  # fmt: skip
-        self._keep_tree(parts, grown, fit, length)
-        self.seeds_ = chosen_words.pairs(dict(species.seeds))
+        self._store_tree(parts, growth, fit, length)
+        self.seeds_ = chosen_words.to_seed_pairs(dict(species.seeds))
         self.directions_ = fit.state.shared.directions
 
-    def _fit_stored(
-        self, X: Documents, vectors: Floats | None, journal: growing.Journal | None, *, placed: bool
-    ) -> None:
-        """Grow a tree (or fit the given one) to a store, see ``stored_ground``."""
-        if vectors is not None:
-            raise UsageError("vectors cannot decide beside counts that are files", hint="counts in memory")
-        length = self.effective_length
-        if isinstance(length, str):
-            raise UsageError("effective_length='heldout' needs counts in memory", hint="35, or None")
-        with stored_ground.site(self, X) as site:
-            seeds = chosen_words.seeded_nodes(self, self.tree) if self.tree is not None else {}
-            groups = chosen_words.seeded_groups(self) if self.tree is None else []
-            with site.prepared(length) as (ground, drawn, sampled):
-                grown = self._grown(site.engine, _Begun(ground, site.rng, seeds, journal, site.most), 0.0)
-            del ground
-            seeds = seeds or chosen_words.homes(groups, grown.stage.parts)
-            stored_ground.say_where_memory_ended_it(self, grown, site.most)
-            with site.weighed(length, drawn) as all_tokens:
-                self.concentration_ = 0.0
-                species = CamSpecies(
-                    site.engine, all_tokens.block, all_tokens.words / all_tokens.words.sum(), np.random.default_rng(0),
-                    self.word_smoothing, self.root_smoothing, seeds=seeds, stored=all_tokens.stored,
-                )  # fmt: skip
-                n_tokens = float(all_tokens.words.sum())
-                self._learn_words(species, grown, length, n_tokens, sampled=sampled)
-            preparation.forget(self, "cluster_given_doc_", "labels_")
-            if placed:
-                answers = stored_counts.read_store(site.store, self._reader(site.engine), self.executor)
-                self.cluster_given_doc_, self.labels_ = answers.rows(), answers.labels()
-            self._forget_stream(len(site.store), n_tokens)
-
-    def _keep_tree(self, parts: Parts, grown: growing.Growth, fit: em.Fit, length: float | None) -> None:
+    def _store_tree(self, parts: GrowthState, growth: growing.Growth, fit: em.Fit, length: float | None) -> None:
         shared: cam.Params = fit.state.shared
         self.tree_, self.effective_length_, self.temperature_ = parts.tree, length, 1.0 / fit.inverse_temperature
         self.word_given_node_, self.node_given_cluster_ = shared.word_given_node, shared.node_given_cluster
         self.cluster_prior_ = shared.cluster_prior
-        self.curve_ = preparation.curve_of(grown)
-        self.history_, self.grown_ = np.array(fit.objectives), grown.reason
+        self.curve_ = preparation.make_curve(growth)
+        self.history_, self.grown_ = np.array(fit.objectives), growth.reason
         self.n_iter_, self.converged_ = fit.steps, fit.converged
-        self.stopped_ = "interrupted" if grown.reason == "interrupted" else fit.reason
+        self.stopped_ = "interrupted" if growth.reason == "interrupted" else fit.reason
 
     def fit_transform(self, X: Documents, y: object = None, *, vectors: Floats | None = None) -> Any:
-        """Fit, and return what ``transform`` returns for the training documents."""
+        """Fit, and return P(cluster | document) of the training documents."""
         return self.fit(X, vectors=vectors).transform(X, vectors=vectors)
 
     def fit_predict(self, X: Documents, y: object = None, *, vectors: Floats | None = None) -> Any:
@@ -406,20 +416,21 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         return self.fit(X, vectors=vectors).labels_
 
     def transform(self, X: Documents, *, vectors: Floats | None = None) -> Floats:
-        """P(cluster | document), each document by itself; of a ``BlockStore`` too.
+        """Return P(cluster | document), (n_documents, n_clusters); documents do not influence each other.
 
-        Documents may come with vectors or without, whatever the tree was fitted to: what there is decides.
+        ``X`` can be a ``BlockStore``. ``vectors`` are optional for every tree and are used if the tree knows
+        directions.
         """
         check_is_fitted(self)
         if vectors is None or getattr(self, "directions_", None) is None:
             return stored_counts.read(self, X)
-        counts = self._counts(X, reset=False, what="transform with vectors")
+        counts = self._counts(X, reset=False, purpose="transform with vectors")
         directions = check_vectors(vectors, counts.shape[0], self.directions_.shape[1])
-        with options.running(self) as engine, threadpool_limits(limits=1, user_api="blas"):
+        with options.open_engine(self) as engine, threadpool_limits(limits=1, user_api="blas"):
             return self._reader(engine)(counts, directions)
 
     def predict(self, X: Documents, *, vectors: Floats | None = None) -> Any:
-        """The most probable cluster of each document."""
+        """Return the most probable cluster of each document."""
         if vectors is None:
             return super().predict(X)
         return self.transform(X, vectors=vectors).argmax(axis=1)
@@ -430,14 +441,14 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
     def _reader(self, engine: Engine) -> stored_counts.Reader:
         dtype = self.word_given_node_.dtype
         prepare_kernels(dtype, "paths", device=self.device)
-        ignored = chosen_words.ignored_columns(self)
+        ignored = chosen_words.find_ignored_columns(self)
         return stored_counts.Reader(
             *self._model(engine), 1.0 / self.temperature_, dtype, self.effective_length_, ignored
         )
 
     @property
     def tree_model_(self) -> TreeModel:
-        """The tree with its parameters, in the names that all models share."""
+        """Tree with its parameters, under the names that all tree models share."""
         return TreeModel(
             self.tree_, self.tree_.leaves, self.word_given_node_, self.node_given_cluster_, self.cluster_prior_
         )
@@ -448,11 +459,13 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
 
     def _model(self, engine: Engine, tree: TreeModel | None = None) -> tuple[cam.Cam, cam.Params]:
         tree = tree or self.tree_model_
-        known = getattr(self, "directions_", None)
-        if known is None or len(known) != tree.n_classes:
-            return cam.Cam(engine, tree.path_mask), cam_params(tree)
-        joined = Directions(self.concentration_, np.zeros(known.shape[1]))
-        return cam.Cam(engine, tree.path_mask, joined=joined), replace(cam_params(tree), directions=known)
+        directions = getattr(self, "directions_", None)
+        if directions is None or len(directions) != tree.n_classes:
+            return cam.Cam(engine, tree.path_mask), make_cam_params(tree)
+        joined = Directions(self.concentration_, np.zeros(directions.shape[1]))
+        return cam.Cam(engine, tree.path_mask, vector_model=joined), replace(
+            make_cam_params(tree), directions=directions
+        )
 
     def _check_options(self) -> None:
         preparation.check_common(self)

@@ -1,4 +1,4 @@
-"""What the estimators of trees share: preparing documents for growth, growing, and remembering the curve."""
+"""Preparation of documents for growth, the growth of a tree, and the curve of held-out perplexity."""
 
 from __future__ import annotations
 
@@ -12,43 +12,44 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Csr, DTypeLike, Floats
-from topiarist.counts.lsi import Factors, document_directions
+from topiarist.counts.lsi import Factors, compute_document_directions
 from topiarist.counts.split import split_tokens
-from topiarist.counts.validation import token_counts
-from topiarist.counts.vectors import joined_space
+from topiarist.counts.validation import count_tokens
+from topiarist.counts.vectors import join_spaces
 from topiarist.counts.weighting import effective_length_weights, scale_rows
 from topiarist.errors import InputError
 from topiarist.estimators.common import options
-from topiarist.estimators.common.progress import growing_tree
-from topiarist.estimators.common.stored_counts import seat
-from topiarist.hierarchy.growth.annealed import Annealed
-from topiarist.hierarchy.growth.guided import Guided
-from topiarist.hierarchy.growth.hplsa_species import HplsaSpecies
-from topiarist.hierarchy.growth.loop import Growth, Journal, Proposer, Record, Rules, Stage, grow
-from topiarist.hierarchy.growth.parts import Parts
-from topiarist.hierarchy.growth.species import CamSpecies, Steps, cam_params
-from topiarist.hierarchy.growth.stored_documents import StoredDocuments
-from topiarist.hierarchy.tree import Tree
+from topiarist.estimators.common.progress import show_growth
+from topiarist.estimators.common.stored_counts import choose_executor
+from topiarist.execution.executors import Executor
 from topiarist.models import cam, em
-from topiarist.models.directions import Directions, sums_of
-from topiarist.models.engine import Shard, Side
+from topiarist.models.directions import Directions, sum_vectors
+from topiarist.models.engine import CountsView, Shard
 from topiarist.models.engine.host import Engine
-from topiarist.scale.executors import Executor
+from topiarist.trees.growth.annealed import AnnealedProposer
+from topiarist.trees.growth.growing_models import CamGrowingModel, Steps, make_cam_params
+from topiarist.trees.growth.guided import GuidedProposer
+from topiarist.trees.growth.hplsa_growing import HplsaGrowingModel
+from topiarist.trees.growth.loop import Growth, Journal, Proposer, Record, Rules, Stage, grow
+from topiarist.trees.growth.parts import GrowthState
+from topiarist.trees.growth.stored_documents import StoredDocuments
+from topiarist.trees.tree import Tree
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-DIMENSIONS = 50  # of the space in which guided growth looks for splits
-ANNEALING = Steps(growing=40, growing_tol=-math.inf, large=40)  # fresh doubles gain next to nothing before they part
+SPACE_DIMENSIONS = 50  # of the space in which guided growth looks for splits
+ANNEALING_STEPS = Steps(
+    growing=40, growing_tol=-math.inf, large=40
+)  # fresh doubles gain next to nothing before they part
 TILE_COLUMNS = 64  # clusters that the sweeps by words are laid out for
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Held-out perplexity against the number of leaves, and the place of the tree that was taken.
+    """Held-out perplexity by number of leaves, and the position of the selected tree.
 
-    Trees were compared by ``criterion``: the perplexity, and a nat for each parameter that was fitted on the same
-    tokens.
+    Trees are compared by ``criterion``: the perplexity, with one nat for each parameter fitted to the same tokens.
     """
 
     n_leaves: Any
@@ -58,41 +59,41 @@ class Curve:
 
     @property
     def chosen(self) -> int:
-        """Leaves of the tree that was taken."""
+        """Number of leaves of the selected tree."""
         return int(self.n_leaves[self.place])
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON data."""
-        known = {name: np.asarray(getattr(self, name)).tolist() for name in ("n_leaves", "perplexity", "criterion")}
-        return {**known, "place": self.place, "chosen": self.chosen}
+        """Return the curve as JSON data."""
+        values = {name: np.asarray(getattr(self, name)).tolist() for name in ("n_leaves", "perplexity", "criterion")}
+        return {**values, "place": self.place, "chosen": self.chosen}
 
     @classmethod
     def from_dict(cls, body: Mapping[str, Any]) -> Curve:
-        """What ``to_dict`` has written."""
+        """Return the curve from JSON data."""
         leaves, perplexity, criterion = (np.array(body[name]) for name in ("n_leaves", "perplexity", "criterion"))
         return cls(leaves, perplexity, criterion, int(body["place"]))
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw it with matplotlib, and return the axes."""
-        from topiarist.hierarchy.picture import curve
+        """Draw the curve with matplotlib and return the axes."""
+        from topiarist.trees.picture import draw_curve
 
-        return curve(ax, self.n_leaves, self.criterion, self.place, plain=self.perplexity)
+        return draw_curve(ax, self.n_leaves, self.criterion, self.place, perplexity=self.perplexity)
 
 
-def curve_of(grown: Growth) -> Curve | None:
-    """The curve of a growth; None where nothing grew."""
-    record = grown.record
+def make_curve(growth: Growth) -> Curve | None:
+    """Return the curve of a growth; None if nothing grew."""
+    record = growth.record
     if not record.n_leaves:
         return None
-    return Curve(np.array(record.n_leaves), np.array(record.perplexity), np.array(record.criterion), grown.place)
+    return Curve(np.array(record.n_leaves), np.array(record.perplexity), np.array(record.criterion), growth.place)
 
 
-def given(stage: Stage) -> Growth:
-    """A growth that did not grow."""
+def make_given_growth(stage: Stage) -> Growth:
+    """Return the growth of a given tree."""
     return Growth(stage, Record(), 0, "interrupted" if stage.stopped == "interrupted" else "given")
 
 
-def last_run(
+def run_last_fit(
     model: Any,
     blocks: Sequence[object],
     start: em.State,
@@ -102,12 +103,12 @@ def last_run(
     watch: Callable[[em.Loop], None] | None,
     executor: Executor | None,
 ) -> em.Fit:
-    """EM over all tokens, from the host and back to it; Ctrl-C in its first step keeps the start."""
+    """Run EM over all tokens, starting and ending on the host; Ctrl-C in its first step keeps the start."""
     engine: Engine = model.engine
-    place, brought = seat(engine, blocks, executor)
+    place, to_place = choose_executor(engine, blocks, executor)
     try:
         fit = em.run(
-            model, blocks, brought(start), rules,
+            model, blocks, to_place(start), rules,
             inverse_temperature=inverse_temperature, watch=watch, executor=place,
         )  # fmt: skip
     except KeyboardInterrupt:
@@ -116,12 +117,12 @@ def last_run(
 
 
 @dataclass(frozen=True)
-class Ground:
-    """Documents as growth needs them: tokens to learn from, held-out tokens, and a point in space for each."""
+class GrowthData:
+    """Documents prepared for growth: training tokens, held-out tokens, and a point in space for each document."""
 
     training: Shard
     heldout: Shard | None
-    unseen: Any  # the held-out tokens, each counting one
+    heldout_counts: Any  # the held-out tokens, each counting one
     counts: Any  # what ``training`` indexes
     collection: Floats  # P(w)
     vectors: Floats
@@ -129,14 +130,14 @@ class Ground:
     stored: StoredDocuments | None = None  # all documents, where those here are drawn from files
 
     def space(self, concentration: float) -> Floats:
-        """Where splits are looked for: latent space, with the vectors beside it where they count."""
+        """Return the points in which to look for splits: latent space, with vectors if they have a weight."""
         if self.directions is None or not concentration:
             return self.vectors
-        return joined_space(self.vectors, token_counts(self.counts), self.directions, concentration, DIMENSIONS)
+        return join_spaces(self.vectors, count_tokens(self.counts), self.directions, concentration, SPACE_DIMENSIONS)
 
 
-def parted(counts: Csr, fraction: float, seed: int) -> tuple[Any, Any]:
-    """Tokens to learn from, and held-out ones; a document without any to learn from keeps all of its own."""
+def split_heldout(counts: Csr, fraction: float, seed: int) -> tuple[Any, Any]:
+    """Return training and held-out tokens; a document without training tokens keeps all its tokens for training."""
     training, heldout = split_tokens(counts, (1 - fraction, fraction), seed=seed)
     bare = (np.diff(training.indptr) == 0) & (np.diff(counts.indptr) > 0)
     if bare.any():
@@ -147,7 +148,7 @@ def parted(counts: Csr, fraction: float, seed: int) -> tuple[Any, Any]:
     return training, heldout
 
 
-def prepared(
+def prepare_growth(
     engine: Engine,
     counts: Csr,
     effective_length: float | None,
@@ -155,94 +156,94 @@ def prepared(
     dtype: DTypeLike,
     seed: int,
     directions: Floats | None = None,
-) -> Ground:
-    """Hold out a share of each document's tokens, weigh the rest, and find the documents' places in latent space.
+) -> GrowthData:
+    """Hold out a fraction of each document's tokens, weigh the rest, and compute the points in latent space.
 
-    ``directions`` are the vectors that documents came with, if they did.
+    ``directions`` are the vectors of the documents, if any.
     """
-    training, heldout = parted(counts, fraction, seed)
+    training, heldout = split_heldout(counts, fraction, seed)
     weights = effective_length_weights(counts, effective_length)
-    learned = scale_rows(training, weights)
-    totals = np.asarray(learned.sum(axis=0), np.float64).ravel()
-    everywhere = np.asarray(counts.sum(axis=0), np.float64).ravel()
+    training_counts = scale_rows(training, weights)
+    totals = np.asarray(training_counts.sum(axis=0), np.float64).ravel()
+    word_totals = np.asarray(counts.sum(axis=0), np.float64).ravel()
     # a word whose every token is held out is still possible, as if it had been seen once in a thousand times
-    totals += 1e-3 * (everywhere > 0)
-    points = document_vectors(training, seed, engine.leading_factors)
-    return Ground(
-        engine.shard(learned, dtype, TILE_COLUMNS),
+    totals += 1e-3 * (word_totals > 0)
+    points = compute_document_vectors(training, seed, engine.leading_factors)
+    return GrowthData(
+        engine.shard(training_counts, dtype, TILE_COLUMNS),
         engine.shard(scale_rows(heldout, weights), dtype, TILE_COLUMNS),
         heldout,
-        learned,
+        training_counts,
         totals / totals.sum(),
         points,
         directions,
     )
 
 
-def document_vectors(counts: Csr, seed: int, factors: Factors | None = None) -> Floats:
-    """Unit vectors of latent semantic indexing, with damped counts; zero for a document without words."""
-    return document_directions(counts, DIMENSIONS, seed, factors)
+def compute_document_vectors(counts: Csr, seed: int, factors: Factors | None = None) -> Floats:
+    """Return unit vectors of latent semantic indexing with damped counts; zero for a document without words."""
+    return compute_document_directions(counts, SPACE_DIMENSIONS, seed, factors)
 
 
-def unseen_likelihood(engine: Engine, ground: Ground, stage: Stage) -> float:
-    """Log-likelihood per held-out token of a CAM, every token counting one: comparable between effective lengths."""
-    return _unseen(engine, ground, stage.parts, stage.parts.class_given_doc)
+def compute_heldout_likelihood(engine: Engine, ground: GrowthData, stage: Stage) -> float:
+    """Return the log-likelihood of a CAM per unweighted held-out token, to compare effective lengths."""
+    return _compute_heldout_likelihood(engine, ground, stage.parts, stage.parts.class_given_doc)
 
 
-def best_concentration(engine: Engine, ground: Ground, stage: Stage, choices: Sequence[float]) -> float:
-    """The weight of vectors at which held-out tokens are most likely, the tree and its directions staying."""
+def choose_concentration(engine: Engine, ground: GrowthData, stage: Stage, choices: Sequence[float]) -> float:
+    """Return the vector weight under which held-out tokens are most likely, for a fixed tree and directions."""
     parts = stage.parts
     if ground.directions is None:
         return 0.0
-    joined = Directions.of(ground.directions, 1.0)
-    means = joined.means(sums_of(engine, parts.class_given_doc, ground.directions))
-    shared = replace(cam_params(parts), directions=means)
+    joined = Directions.from_vectors(ground.directions, 1.0)
+    means = joined.means(sum_vectors(engine, parts.class_given_doc, ground.directions))
+    shared = replace(make_cam_params(parts), directions=means)
 
     def likelihood(concentration: float) -> float:
-        model = cam.Cam(engine, parts.path_mask, joined=replace(joined, concentration=concentration))
+        model = cam.Cam(engine, parts.path_mask, vector_model=replace(joined, concentration=concentration))
         rows = model.fold_in(shared, ground.training.rows, stage.inverse_temperature, ground.directions)
-        return _unseen(engine, ground, parts, rows)
+        return _compute_heldout_likelihood(engine, ground, parts, rows)
 
     return max(choices, key=likelihood)
 
 
-def _unseen(engine: Engine, ground: Ground, parts: Parts, posterior: Floats) -> float:
-    rows = Side.of(ground.unseen, parts.word_given_node.dtype)
-    total = cam.Cam(engine, parts.path_mask).log_likelihood(cam_params(parts), rows, posterior)
-    return total / max(float(ground.unseen.data.sum(dtype=np.float64)), 1.0)
+def _compute_heldout_likelihood(engine: Engine, ground: GrowthData, parts: GrowthState, posterior: Floats) -> float:
+    rows = CountsView.from_matrix(ground.heldout_counts, parts.word_given_node.dtype)
+    total = cam.Cam(engine, parts.path_mask).log_likelihood(make_cam_params(parts), rows, posterior)
+    return total / max(float(ground.heldout_counts.data.sum(dtype=np.float64)), 1.0)
 
 
 def check_size(tree: Tree | None, n_leaves: int | None, name: str, counts: Csr) -> None:
-    """Enough documents with words for the leaves that are given or asked for."""
+    """Raise InputError if fewer documents have words than the tree has leaves."""
     check_filled(tree, n_leaves, name, int(np.count_nonzero(np.diff(counts.indptr))), counts.shape[0])
 
 
 def check_filled(tree: Tree | None, n_leaves: int | None, name: str, filled: int, n_docs: int) -> None:
-    """The same, from the number of documents that have any words."""
+    """Raise InputError if there are fewer documents with words than leaves."""
     if tree is not None:
         check_tree(tree, n_leaves, name)
-    wanted = len(tree.leaves) if tree is not None else n_leaves or 1
+    n_wanted = len(tree.leaves) if tree is not None else n_leaves or 1
     if not filled:
         raise InputError(
             f"no document has any words (n_samples={n_docs})", hint="documents with words that are counted"
         )
-    if filled < wanted:
-        what = f"{name}={wanted} needs" if tree is None else f"the given tree has {wanted} leaves, which need"
+    if filled < n_wanted:
+        subject = f"{name}={n_wanted} needs" if tree is None else f"the given tree has {n_wanted} leaves, which need"
         raise InputError(
-            f"{what} at least as many documents with words; {filled} came (n_samples={n_docs})",
+            f"{subject} at least as many documents with words; {filled} came (n_samples={n_docs})",
             hint=f"at most {max(1, filled // 5)} leaves, or more documents",
         )
 
 
 def check_number_of_leaves(estimator: BaseEstimator, name: str, largest: str) -> None:
-    """A whole number, or None to have it chosen."""
+    """Raise UsageError unless the number of leaves is a positive whole number or None."""
     if getattr(estimator, name) is not None:
         options.check_integer(name, getattr(estimator, name), 1, hint="None to have it chosen")
     options.check_integer(largest, getattr(estimator, largest), 1)
 
 
 def check_tree(tree: Tree | None, n_leaves: int | None, name: str) -> None:
-    """A ``Tree``, which does not contradict the number of leaves asked for."""
+    """Raise InputError unless the value is a ``Tree`` with the requested number of leaves."""
     if not isinstance(tree, Tree):
         raise InputError(f"tree must be a topiarist.Tree or None, got {tree!r}", hint="Tree.from_paths([...])")
     if n_leaves is not None and n_leaves != len(tree.leaves):
@@ -252,60 +253,62 @@ def check_tree(tree: Tree | None, n_leaves: int | None, name: str) -> None:
         )
 
 
-def grown_tree(
+def grow_tree(
     estimator: BaseEstimator,
-    species: CamSpecies | HplsaSpecies,
+    species: CamGrowingModel | HplsaGrowingModel,
     vectors: Floats,
     annealing: tuple[Sequence[float], Floats] | None,
     journal: Journal | None,
     *,
-    whole: bool = False,
-    most: int | None = None,
+    keep_all: bool = False,
+    max_leaves: int | None = None,
 ) -> Growth:
-    """Grow as the options of an estimator say; ``annealing`` has the schedule and the weights of documents.
+    """Grow a tree by the options of an estimator; ``annealing`` has the schedule and the weights of documents.
 
-    ``whole`` keeps inner nodes that say little, as annealing does: the tree of the papers. ``most`` are the leaves that
-    there is room for, where that is not for as many as the options allow.
+    ``keep_all`` keeps negligible inner nodes, as in the papers. ``max_leaves`` is the number of leaves that fit into
+    memory.
     """
     number = getattr(estimator, estimator._number)
-    most = most or getattr(estimator, estimator._number.replace("n_", "max_"))
+    max_leaves = max_leaves or getattr(estimator, estimator._number.replace("n_", "max_"))
     fewest = 3.0 if number is None else 1.0
     proposer: Proposer
     if annealing is not None:
-        species = replace(species, steps=ANNEALING)
-        proposer = Annealed(*annealing, number, most, fewest=fewest)
+        species = replace(species, steps=ANNEALING_STEPS)
+        proposer = AnnealedProposer(*annealing, number, max_leaves, min_documents=fewest)
     else:
         engine = species.engine
-        proposer = Guided(engine.to_device(vectors), species.rng, number, most, fewest=fewest, halves=engine.halves)
+        proposer = GuidedProposer(
+            engine.to_device(vectors), species.rng, number, max_leaves, min_documents=fewest, halves=engine.split_in_two
+        )
     rules = Rules(number, headings=estimator.headings)
-    if whole or annealing is not None:
+    if keep_all or annealing is not None:
         rules = Rules(number, negligible=0.0)
-    with growing_tree(type(estimator).__name__, show=bool(estimator.verbose)) as watch:
-        grown = grow(species, proposer, rules, watch, journal)
-    said(grown, number, estimator._number)
-    return grown
+    with show_growth(type(estimator).__name__, show=bool(estimator.verbose)) as watch:
+        growth = grow(species, proposer, rules, watch, journal)
+    warn_fewer_leaves(growth, number, estimator._number)
+    return growth
 
 
-def said(growth: Growth, wanted: int | None, name: str) -> None:
-    """A warning where fewer leaves came than were asked for."""
-    found = growth.stage.parts.n_classes
-    if wanted is not None and found < wanted and growth.reason != "interrupted":
+def warn_fewer_leaves(growth: Growth, n_wanted: int | None, name: str) -> None:
+    """Warn if the tree has fewer leaves than requested."""
+    n_found = growth.stage.parts.n_classes
+    if n_wanted is not None and n_found < n_wanted and growth.reason != "interrupted":
         warnings.warn(
-            f"{name}={wanted}, but only {found} leaves keep documents of their own: the tree has {found} leaves.",
+            f"The tree has {n_found} leaves instead of {name}={n_wanted}, because the other leaves had no documents.",
             UserWarning,
             stacklevel=5,
         )
 
 
-def forget(estimator: BaseEstimator, *names: str) -> None:
-    """Take away what a fit before has learned."""
+def delete_attributes(estimator: BaseEstimator, *names: str) -> None:
+    """Delete attributes of an earlier fit."""
     for name in names:
         if name in vars(estimator):
             delattr(estimator, name)
 
 
 def check_common(estimator: BaseEstimator) -> None:
-    """The options that all estimators of trees have."""
+    """Check the options that all tree estimators share."""
     options.check_one_of("growth", estimator.growth, ("guided", "annealed"))
     options.check_one_of("headings", estimator.headings, (True, False))
     options.check_number("heldout_fraction", estimator.heldout_fraction, 0.001, 0.9, hint="0.1")

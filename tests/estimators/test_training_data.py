@@ -7,9 +7,9 @@ import scipy.sparse as sp
 from tests.work import peak
 from topiarist import HPLC, PLC, HierarchicalMixture, Tree
 from topiarist.errors import InputError, ResourceError
-from topiarist.estimators.category import stored_training
+from topiarist.estimators.category import training_data
 from topiarist.estimators.category.given_labels import read_labels
-from topiarist.scale import BlockStore, InProcess
+from topiarist.execution import BlockStore, InProcess
 
 TREE = Tree.from_paths([["a", "a0"], ["a", "a1"], ["b", "b0"], ["b", "b1"]])
 NAMES = np.array(["a0", "a1", "b0", "b1"])
@@ -56,7 +56,9 @@ def test_files_teach_what_counts_in_memory_teach(one, store, case):
     np.testing.assert_array_equal(same.predict_proba(store), whole.predict_proba(COUNTS))
     for model in (same, parted):
         assert (model.smoothing_, model.unlabelled_weight_) == (whole.smoothing_, whole.unlabelled_weight_)
-        assert model.sharpness_ == pytest.approx(whole.sharpness_, rel=1e-6)
+        assert (model.sharpness_, model.floor_, model.half_length_) == (
+            whole.sharpness_, whole.floor_, whole.half_length_,
+        )  # fmt: skip
         assert (model.n_features_in_, model.n_iter_) == (60, whole.n_iter_)
     for folder in (one.folder, store.folder):
         assert not list(folder.glob("scratch-*"))
@@ -67,8 +69,8 @@ def test_any_number_of_workers_learns_the_same(store, n_workers):
     pytest.importorskip("distributed")
     from distributed import Client, LocalCluster
 
-    from tests.scale.clusters import QUIET
-    from topiarist.scale import DaskExecutor
+    from tests.execution.clusters import QUIET
+    from topiarist.execution import DaskExecutor
 
     here = HPLC(TREE, random_state=0, max_iter=5).fit(store, LABELS)
     with LocalCluster(processes=False, n_workers=n_workers, **QUIET) as cluster, Client(cluster) as client:
@@ -85,8 +87,8 @@ def test_the_objective_with_unlabelled_documents_never_falls(store):
 
 
 def test_a_sample_chooses_and_all_documents_teach(store, monkeypatch):
-    monkeypatch.setattr(stored_training, "MOST_CHOOSING", 20)
-    monkeypatch.setattr(stored_training, "OF_EACH", 0)
+    monkeypatch.setattr(training_data, "MAX_CHOOSING", 20)
+    monkeypatch.setattr(training_data, "MIN_OF_CLASS", 0)
     read = []
     monkeypatch.setattr(
         BlockStore, "rows", lambda self, chosen, real=BlockStore.rows: read.append(chosen) or real(self, chosen)
@@ -100,9 +102,9 @@ def test_a_sample_chooses_and_all_documents_teach(store, monkeypatch):
 
 
 def test_of_each_class_some_are_among_those_that_choose(store, monkeypatch):
-    monkeypatch.setattr(stored_training, "MOST_CHOOSING", 3)
-    monkeypatch.setattr(stored_training, "OF_EACH", 2)
-    counts, labels = stored_training.choosing_sample(store, read_labels(LABELS, len(LABELS)), 0)
+    monkeypatch.setattr(training_data, "MAX_CHOOSING", 3)
+    monkeypatch.setattr(training_data, "MIN_OF_CLASS", 2)
+    counts, labels = training_data.draw_choosing_sample(store, read_labels(LABELS, len(LABELS)), 0)
     assert np.bincount(labels.of_row[labels.of_row >= 0], minlength=len(labels.classes)).min() >= 2
     assert counts.shape[0] < len(LABELS)
 
@@ -119,7 +121,7 @@ def test_learning_stays_within_its_allowance(tmp_path):
     y = np.where(np.arange(2000) % 3 == 0, rng.choice(NAMES, 2000), "-1")
     model = HPLC(TREE, random_state=0, dtype="float32", max_iter=3)
     labels = read_labels(y, 2000)
-    need = stored_training.training_bytes(store, labels, np.dtype("float32"), len(TREE), chooses=False)
+    need = training_data.estimate_training_bytes(store, labels, np.dtype("float32"), len(TREE), chooses=False)
     model.fit(store, y)  # what is made once is there
     model.set_params(executor=InProcess(need))
     used = peak(model.fit, store, y)

@@ -7,15 +7,17 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from tests.strategies import trees
-from topiarist.hierarchy import Tree
-from topiarist.measures.placed_documents import Placed
+from topiarist.metrics.placed_documents import DocumentAssignments
+from topiarist.trees import Tree
 
 
 def at(tree, homes, ids=None, words=()):
     """Each document wholly at a node; all nodes are classes."""
     n_docs = len(homes)
     shares = csr_array((np.ones(n_docs), (np.arange(n_docs), homes)), shape=(n_docs, len(tree)))
-    return Placed(tree, tuple(range(len(tree))), shares, ids or [f"d{row}" for row in range(n_docs)], words)
+    return DocumentAssignments(
+        tree, tuple(range(len(tree))), shares, ids or [f"d{row}" for row in range(n_docs)], words
+    )
 
 
 def under(tree, homes, **known):
@@ -38,7 +40,7 @@ def placements(draw, ids=None, max_docs=12):
     tree = draw(trees())
     names = ids or [f"d{row}" for row in range(draw(st.integers(1, max_docs)))]
     classes = draw(st.sampled_from([tree.leaves, tuple(range(len(tree)))]))
-    return Placed(tree, classes, draw(shares(len(names), len(classes))), names)
+    return DocumentAssignments(tree, classes, draw(shares(len(names), len(classes))), names)
 
 
 def renumbered(placed, seed):
@@ -50,7 +52,7 @@ def renumbered(placed, seed):
         parents[number[node]] = int(number[parent]) if parent >= 0 else -1
         names[number[node]] = tree.names[node]
     rows, columns = rng.permutation(placed.n_docs), rng.permutation(len(placed.class_nodes))
-    other = Placed(
+    other = DocumentAssignments(
         Tree(tuple(parents), tuple(names)),
         tuple(int(number[placed.class_nodes[column]]) for column in columns),
         placed.shares[rows][:, columns],

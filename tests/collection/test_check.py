@@ -3,14 +3,14 @@
 import pytest
 
 from tests.small import grown
-from tests.store.test_collection_folder import rewrite
-from topiarist.collection.check import check, repair
+from tests.storage.test_collection_folder import rewrite
+from topiarist.collection.check import check_folder, repair_folder
 from topiarist.errors import UsageError
-from topiarist.store import edit_log
-from topiarist.store.collection_folder import Folder
-from topiarist.store.document_table import Documents
-from topiarist.store.fulltext import Index
-from topiarist.store.generation import new_part
+from topiarist.storage import edit_log
+from topiarist.storage.collection_folder import Folder
+from topiarist.storage.document_table import Documents
+from topiarist.storage.fulltext import Index
+from topiarist.storage.generation import new_part
 from topiarist.text.documents import Document
 
 
@@ -21,50 +21,50 @@ def flip(path, place):
 
 
 def severities(path):
-    return [finding.severity for finding in check(path)]
+    return [finding.severity for finding in check_folder(path)]
 
 
 def test_all_is_well(folder):
-    assert check(folder.path) == []
+    assert check_folder(folder.path) == []
     with folder.writing() as generation:
         Documents(generation.database).append([Document("new", "text")])
-    assert check(folder.path) == []
-    assert repair(folder.path) == []
+    assert check_folder(folder.path) == []
+    assert repair_folder(folder.path) == []
 
 
 def test_a_collection_of_a_network_drive_is_whole_and_that_is_noted(tmp_path, monkeypatch):
-    monkeypatch.setattr("topiarist.store.database.of_network", lambda path: True)
+    monkeypatch.setattr("topiarist.storage.database.is_on_network", lambda path: True)
     grown(tmp_path / "mail.topiary").close()
-    (finding,) = check(tmp_path / "mail.topiary")
+    (finding,) = check_folder(tmp_path / "mail.topiary")
     assert finding.severity == "note"
     assert "wait for each other" in finding.what
 
 
 def test_no_collection_is_an_error(tmp_path):
     with pytest.raises(UsageError, match="there is no collection"):
-        check(tmp_path)
+        check_folder(tmp_path)
 
 
 def test_a_damaged_manifest_is_found(folder):
     flip(folder.path / "manifest.json", 60)
-    (finding,) = check(folder.path)
+    (finding,) = check_folder(folder.path)
     assert finding.severity == "error"
-    assert "grow it anew" in finding.advice
+    assert "grow it again" in finding.advice
 
 
 def test_a_newer_version_is_found(folder):
     rewrite(folder.path, version=2)
-    (finding,) = check(folder.path)
+    (finding,) = check_folder(folder.path)
     assert finding.advice == "pip install -U topiarist"
 
 
 @pytest.mark.parametrize("file", ["model.json", "arrays/words.bin", "part.json"])
 def test_one_bit_of_a_part(folder, file):
     flip(folder.generation.folder / "tree-1" / file, 1)
-    (finding,) = check(folder.path)
+    (finding,) = check_folder(folder.path)
     assert (finding.severity, finding.where) == ("error", "tree-1")
     assert "has changed since it was written" in finding.what
-    assert repair(folder.path) == [finding]  # that cannot be mended
+    assert repair_folder(folder.path) == [finding]  # that cannot be mended
 
 
 def test_damage_to_an_earlier_state_is_a_warning(folder):
@@ -73,7 +73,7 @@ def test_damage_to_an_earlier_state_is_a_warning(folder):
             (part.folder / "x").write_text("y")
         edit_log.record(generation.database, "edit", {}, {"parts": {"tree": part.name}}, parts=[part.part])
     flip(folder.generation.folder / "tree-1" / "model.json", 0)
-    assert [(finding.severity, finding.where) for finding in check(folder.path)] == [("warning", "tree-1")]
+    assert [(finding.severity, finding.where) for finding in check_folder(folder.path)] == [("warning", "tree-1")]
 
 
 @pytest.mark.parametrize("word", [b"released", b"Crude oil", b"a/1.txt", b"Judge"])
@@ -82,7 +82,7 @@ def test_one_bit_of_a_document(folder, word):
     folder.close()
     path = folder.generation.folder / "documents.sqlite"
     flip(path, path.read_bytes().index(word))
-    findings = check(folder.path)
+    findings = check_folder(folder.path)
     assert any("has changed since it was written" in finding.what for finding in findings)
     assert {finding.severity for finding in findings} == {"error"}
 
@@ -97,10 +97,10 @@ def test_bits_anywhere_never_break_the_check(folder):
         content = bytearray(whole)
         content[page * 4096 : page * 4096 + 16] = bytes(16)  # the head of a page
         path.write_bytes(content)
-        found += bool(check(folder.path))
+        found += bool(check_folder(folder.path))
     assert found >= pages - 2  # a page that is free, or empty, may be anything
     path.write_bytes(whole)
-    assert check(folder.path) == []
+    assert check_folder(folder.path) == []
 
 
 def test_lost_things_are_found(folder):
@@ -108,7 +108,7 @@ def test_lost_things_are_found(folder):
         generation.database.run("PRAGMA foreign_keys = OFF")
         generation.database.run("DELETE FROM documents WHERE row = 1")
         generation.database.run("DELETE FROM parts")
-    what = "\n".join(finding.what for finding in check(folder.path))
+    what = "\n".join(finding.what for finding in check_folder(folder.path))
     assert "3 documents have rows from 0 to 3" in what
     assert "3 documents have 4 texts" in what
     assert "texts refers to something that is not there (row 1)" in what
@@ -118,7 +118,7 @@ def test_lost_things_are_found(folder):
 def test_a_changed_state_is_found(folder):
     with folder.writing() as generation:
         generation.database.run("UPDATE states SET body = replace(body, '0', '5')")
-    assert "state 1" in check(folder.path)[0].what
+    assert "state 1" in check_folder(folder.path)[0].what
 
 
 def test_an_index_that_lost_a_word_is_made_anew(folder):
@@ -128,10 +128,10 @@ def test_an_index_that_lost_a_word_is_made_anew(folder):
             "INSERT INTO search (search, rowid, title, text) VALUES ('delete', 0, 'Bail', ?)", (text,)
         )
     assert Index(folder.generation.database).rows("released") == []
-    (finding,) = check(folder.path)
+    (finding,) = check_folder(folder.path)
     assert finding.what == "the full-text index does not agree with the texts"
     assert finding.advice == "topiarist check --repair"
-    assert repair(folder.path) == []
+    assert repair_folder(folder.path) == []
     assert Index(Folder.open(folder.path).generation.database).rows("released") == [0]
 
 
@@ -139,14 +139,14 @@ def test_leftovers_are_noted_and_repaired(folder):
     (folder.generation.folder / "tree-5").mkdir()
     (folder.path / "g-0123456789abcdef").mkdir()
     (folder.path / "growing").mkdir()
-    findings = check(folder.path)
+    findings = check_folder(folder.path)
     assert {finding.severity for finding in findings} == {"note"}
     assert len(findings) == 3
-    assert [finding.where for finding in repair(folder.path)] == ["growing"]
+    assert [finding.where for finding in repair_folder(folder.path)] == ["growing"]
 
 
 def test_somebody_is_writing_meanwhile(folder):
     with folder.writing():
-        (finding,) = check(folder.path)
+        (finding,) = check_folder(folder.path)
     assert finding.severity == "note"
     assert "is being written by this process" in finding.what

@@ -8,13 +8,13 @@ import pytest
 
 from tests.collection.test_collection import agree, bits, grown_anew, held_by, leaves
 from tests.grown import N_DOCS, N_WORDS, documents, new_documents
-from topiarist.collection import Forget, Group, Ignore, Rename, Seed, Unite, word_uses
-from topiarist.collection.check import check
+from topiarist.collection.check import check_folder
 from topiarist.collection.collection import Collection
-from topiarist.collection.describe.closeup import look
-from topiarist.collection.describe.figures import Figures
-from topiarist.collection.describe.topic_tree import says
-from topiarist.collection.shape.word_use import spoken_by
+from topiarist.collection.describe.documents import load_document_details
+from topiarist.collection.describe.statistics import Figures
+from topiarist.collection.describe.topic_tree import contains_word
+from topiarist.collection.shape.edits import Forget, Group, Ignore, Rename, Seed, Unite
+from topiarist.collection.shape.words import count_occurrences_by_node, find_word_uses
 from topiarist.errors import UsageError
 from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document
@@ -78,7 +78,7 @@ def test_seeds_and_a_group_are_exactly_there_after_a_fit_an_addition_and_growing
         other.shape([])
         assert there(other) == members
         assert first_words(other, other.topic("Mine")) == SEEDS
-        assert check(other.folder.path) == []
+        assert check_folder(other.folder.path) == []
 
 
 def test_a_seed_draws_documents_and_the_others_stay(collection):
@@ -104,12 +104,12 @@ def test_ignored_words_are_named_nowhere_and_still_found(collection, refit):
     words, names = spoken(collection)
     barred = ["networks", "dark", "phase"]
     assert set(barred) <= words
-    assert any(says(name, barred) for name in names)
+    assert any(contains_word(name, barred) for name in names)
     found = collection.search("dark", by="words").total
     collection.shape([Ignore(tuple(barred))], refit=refit)
     words, names = spoken(collection)
     assert not words.intersection(barred)
-    assert not any(says(name, barred) for name in names)
+    assert not any(contains_word(name, barred) for name in names)
     assert collection.search("dark", by="words").total == found > 0
     assert collection.search("dark networks", by="meaning").hits
     columns = [column(collection, word) for word in barred]
@@ -118,7 +118,7 @@ def test_ignored_words_are_named_nowhere_and_still_found(collection, refit):
     if refit:
         assert (collection.tree_model.word_given_node[:, columns] == 0).all()
     agree(collection)
-    assert check(collection.folder.path) == []
+    assert check_folder(collection.folder.path) == []
 
 
 def test_filing_does_not_see_ignored_words(collection):
@@ -126,10 +126,10 @@ def test_filing_does_not_see_ignored_words(collection):
         Document(name, text)
         for name, text in (("a", "groups and algebras"), ("b", "groups and algebras dark dark dark"))
     )
-    apart = [collection.placer.place(collection.counted([one]), 0.9).posterior for one in (plain, odd)]
+    apart = [collection.placer.place(collection.count_words([one]), 0.9).posterior for one in (plain, odd)]
     assert not np.allclose(*apart)
     collection.shape([Ignore(("dark",))])
-    alike = [collection.placer.place(collection.counted([one]), 0.9).posterior for one in (plain, odd)]
+    alike = [collection.placer.place(collection.count_words([one]), 0.9).posterior for one in (plain, odd)]
     np.testing.assert_array_equal(*alike)
     filed = list(collection.file([plain, odd]))
     assert filed[0].certainty == filed[1].certainty
@@ -147,7 +147,7 @@ def test_united_words_are_counted_together(collection):
     assert collection.counts[:, [one]].nnz == 0
     assert collection.tree_model.word_given_node[:, one].max() == 0
     row = int(np.flatnonzero(collection.all_counts[:, [one]].toarray())[0])
-    marked = {mark.word for mark in look(collection, collection.documents.ids()[row]).marks}
+    marked = {mark.word for mark in load_document_details(collection, collection.documents.ids()[row]).marks}
     assert "behavior" in marked, "a spelling has the level of its word"
     assert collection.search("behavior", by="words").total > 0
 
@@ -174,7 +174,7 @@ def test_a_tree_grown_anew_does_not_see_what_was_ignored(collection, path):
         assert not other.outline.pending
         words, names = spoken(other)
         assert not words.intersection(("networks", "dark", "behavior"))
-        assert not any(says(name, ("networks", "dark")) for name in names)
+        assert not any(contains_word(name, ("networks", "dark")) for name in names)
         hidden = [column(other, word) for word in ("networks", "dark", "behavior")]
         assert (other.tree_model.word_given_node[:, hidden] == 0).all()
         assert other.search("dark", by="words").total > 0
@@ -193,13 +193,13 @@ def test_seeds_of_a_topic_that_is_gone_are_told_and_lost(collection, path):
 @pytest.mark.parametrize(
     ("edits", "message"),
     [
-        (["ignore opticl"], "'opticl' is not counted here\n.*'optical'"),
-        (["seed 1 with zzzzqq"], "not counted here\n.*at least 3 documents"),
-        (["ignore the"], "general language"),
-        (["seed 1 with laser", "ignore laser"], "'laser' belongs to .* cannot be ignored as well"),
+        (["ignore opticl"], "'opticl' is not in the vocabulary\n.*'optical'"),
+        (["seed 1 with zzzzqq"], "not in the vocabulary\n.*at least 3 documents"),
+        (["ignore the"], "general word"),
+        (["seed 1 with laser", "ignore laser"], "'laser' is a seed word of .* cannot be ignored"),
         (["ignore laser", "seed 1 with laser"], "'laser' is ignored"),
         (["ignore laser", "unite laser = optical"], "'laser' is ignored"),
-        (["forget laser"], "nothing was said of the word 'laser'"),
+        (["forget laser"], "no edit uses the word 'laser'"),
         (["seed nonsense with laser"], "no topic is called"),
     ],
 )
@@ -215,15 +215,15 @@ def test_where_a_seed_word_is_said_is_told_by_documents_and_not_by_prior_tokens(
     collection.shape([Seed(topic, ("laser", "dark"))])
     dark = column(collection, "dark")
     inside = float(collection.counts[:, [dark]].toarray().ravel() @ collection.shares_under(topic))
-    (use,) = word_uses(collection, [Seed(topic, ("dark",))])
-    assert spoken_by(collection, dark).sum() == pytest.approx(use.occurrences, rel=1e-3)
+    (use,) = find_word_uses(collection, [Seed(topic, ("dark",))])
+    assert count_occurrences_by_node(collection, dark).sum() == pytest.approx(use.occurrences, rel=1e-3)
     assert use.topic_share <= inside / use.occurrences + 1e-3
-    homes = dict(Figures(collection).word_homes("dark", 10))
+    homes = dict(Figures(collection).find_nodes_of_word("dark", 10))
     assert homes[collection.outline.node(topic)] == pytest.approx(use.topic_share, abs=0.01)
 
 
 def test_what_is_known_of_words_before_an_edit(collection):
-    uses = word_uses(
+    uses = find_word_uses(
         collection, [Seed(1, ("Laser",)), Ignore(("dark",)), Unite(("behaviour", "behavior")), Rename(1, "x")]
     )
     assert [use.word for use in uses] == ["laser", "dark", "behaviour", "behavior"]

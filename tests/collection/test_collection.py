@@ -14,25 +14,26 @@ import numpy as np
 import pytest
 
 import topiarist
-from tests.grown import N_DOCS, N_WORDS, documents, new_documents
-from topiarist.collection.check import check
+from tests.grown import N_DOCS, N_WORDS, NoteCollector, documents, new_documents
+from topiarist.collection.check import check_folder
+from topiarist.collection.classify import learning
 from topiarist.collection.collection import Collection
-from topiarist.collection.describe.closeup import topic_words
+from topiarist.collection.describe.documents import list_topic_words
 from topiarist.collection.file import arrivals
-from topiarist.collection.file.additions import ADDITIONS
-from topiarist.collection.file.new_topics import new_topics
-from topiarist.collection.grow.grower import Grower
-from topiarist.collection.grow.journal import Teller
+from topiarist.collection.file.additions import MAX_UNDOABLE_ADDITIONS
+from topiarist.collection.file.new_topics import propose_topics
+from topiarist.collection.grow.pipeline import grow_collection
 from topiarist.collection.grow.recipe import Recipe
-from topiarist.collection.judge import learner
-from topiarist.collection.shape import changes
-from topiarist.collection.shape.edit_language import edit_of_line, to_words
+from topiarist.collection.grow.state import GrowOptions
+from topiarist.collection.search.search import Search
+from topiarist.collection.shape import history
+from topiarist.collection.shape.edit_language import format_edit, parse_edit_line
 from topiarist.collection.shape.edits import Branch, Group, Merge, Pin, Rename, Split
-from topiarist.collection.state import before_last
+from topiarist.collection.state import open_state_before_last
 from topiarist.errors import InputError, ResourceError, UsageError
-from topiarist.store import edit_log
-from topiarist.store.document_table import Documents
-from topiarist.store.marks import Marks
+from topiarist.storage import edit_log
+from topiarist.storage.document_table import Documents
+from topiarist.storage.marks import Marks
 from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document
 
@@ -52,7 +53,7 @@ def bits(collection):
     matrices = [collection.counts, collection.shares]
     arrays = [getattr(matrix, name) for matrix in matrices for name in ("data", "indices", "indptr")]
     arrays += [fitted.word_given_node, fitted.node_given_class, fitted.class_prior]
-    labels = None if collection.categories is None else collection.categories.told(collection.counts[:20])
+    labels = None if collection.categories is None else collection.categories.predict(collection.counts[:20])
     return collection.state, [np.asarray(array).tobytes() for array in arrays], collection.tree.to_dict(), labels
 
 
@@ -63,14 +64,14 @@ def test_it_is_one_of_the_public_names(path):
 
 def test_everything_agrees_when_it_is_grown(collection):
     agree(collection)
-    assert check(collection.folder.path) == []
+    assert check_folder(collection.folder.path) == []
 
 
 def test_nothing_is_loaded_before_it_is_asked_for(collection):
-    assert not {"model", "tree_model", "counts", "shares", "index", "placer", "tree"} & set(vars(collection))
+    assert not {"model", "tree_model", "counts", "shares", "index", "placer", "tree"} & set(collection.cache.values)
     assert len(collection) == N_DOCS
     assert collection.search("model", by="words").total > 0
-    assert not {"model", "crown", "index", "placer"} & set(vars(collection))
+    assert not {"model", "crown", "index", "placer"} & set(collection.cache.values)
 
 
 def test_the_reasons_of_a_default_search_add_up(collection):
@@ -86,19 +87,19 @@ def test_the_reasons_of_a_default_search_add_up(collection):
 
 
 def test_a_search_reads_few_texts(collection, monkeypatch):
-    from topiarist.collection.find.words.word_question import BEST
-    from topiarist.store.document_table import Documents
+    from topiarist.collection.search.words.word_scorer import FEEDBACK_DOCUMENTS
+    from topiarist.storage.document_table import Documents
 
-    read, many = [], Documents.many
+    read, many = [], Documents.load_many
 
     def counting(self, rows, *, texts=True):
         read.extend(rows if texts else ())
         return many(self, rows, texts=texts)
 
-    monkeypatch.setattr(Documents, "many", counting)
+    monkeypatch.setattr(Documents, "load_many", counting)
     monkeypatch.setattr(Documents, "iterate", None)
     assert len(collection.search("how do galaxies form in dark matter", 7).hits) == 7
-    assert len(read) <= BEST + 7
+    assert len(read) <= FEEDBACK_DOCUMENTS + 7
 
 
 def test_operators_stay_exact_by_default(collection):
@@ -107,16 +108,78 @@ def test_operators_stay_exact_by_default(collection):
         assert {hit.id for hit in collection.search(query, N_DOCS)} == exact
     without = {hit.id for hit in collection.search("model -galaxies", N_DOCS)}
     assert not without & {hit.id for hit in collection.search("galaxies", N_DOCS, by="words")}
-    wild = collection.search('"no such phrase anywhere" galaxies')
-    assert wild.not_required[0] == '"no such phrase anywhere"'
-    assert "No document has" in wild.message
-    assert wild.hits
+
+
+def test_a_phrase_is_required(collection):
+    question = "what do astronomers say about the halos and the mergers of many massive distant galaxies"
+    for query in ('"no such phrase anywhere" galaxies', f'"no such phrase anywhere" {question}', "xyzzy* galaxies"):
+        found = collection.search(query)
+        assert (found.total, found.hits) == (0, ())
+        assert found.message.startswith("No document contains ")
+        assert collection.search(found.widened).hits
+    found = collection.search('"dark matter" galaxies graphs', N_DOCS)
+    exact = {hit.id for hit in collection.search('"dark matter"', N_DOCS, by="words")}
+    assert found.total < len(found) <= len(exact)
+    assert {hit.id for hit in found} <= exact
+
+
+def test_a_phrase_that_no_document_has_is_reported_beside_a_liked_document(collection):
+    found = collection.search(f'"no such phrase anywhere" like:{documents()[0].id}')
+    assert (found.total, found.hits) == (0, ())
+    assert found.message.startswith("No document contains ")
+
+
+def test_a_phrase_is_required_by_meaning(collection):
+    exact = {hit.id for hit in collection.search('"dark matter"', N_DOCS, by="words")}
+    search = Search(collection, '"dark matter" galaxies', "meaning")
+    assert {hit.id for hit in search.page(N_DOCS)} == exact
+    assert len(search.rows()) == len(exact)
+    assert collection.search('"no such phrase anywhere" galaxies', by="meaning").message.startswith("No document con")
+
+
+def test_matches_come_before_related_documents(collection):
+    every = collection.search("dark matter", N_DOCS)
+    words = collection.search("dark matter", N_DOCS, by="words")
+    assert {hit.id for hit in words} <= {hit.id for hit in every.hits[: every.total]}
+    assert [hit.related for hit in every] == [False] * every.total + [True] * 20
+    for part in (every.hits[: every.total], every.hits[every.total :]):
+        scores = [hit.score for hit in part]
+        assert scores == sorted(scores, reverse=True)
+    search = Search(collection, "dark matter")
+    assert sorted(search.rows().tolist()) == sorted(hit.row for hit in every if not hit.related)
+    pages = [search.page(7, start) for start in range(0, len(every) + 7, 7)]
+    assert [hit.id for page in pages for hit in page] == [hit.id for hit in every]
+    assert {page.total for page in pages} == {every.total}
+    last = search.page(7, 7 * ((every.total - 1) // 7), related=20)
+    assert sum(hit.related for hit in last) == 20
+
+
+def test_some_information_is_enough_if_no_document_has_all_words(collection):
+    question = "how do galaxies and graphs of magnetic algebras form in dark matter theorems"
+    found = collection.search(question, N_DOCS)
+    assert found.all_words == 0
+    assert found.not_required
+    assert 1 < found.total < N_DOCS / 2
+    assert found.only_some_words
+    assert found.message == ""
+    order = Search(collection, question).best_rows(N_DOCS).tolist()
+    assert set(order[:5]) <= {hit.row for hit in found}
+
+
+def test_documents_left_by_the_conditions_decide_which_match(collection):
+    search = Search(collection, "dark matter")
+    rows = search.rows()
+    collection.tag(rows.tolist(), "both")
+    found = collection.search("dark matter -tag:both", N_DOCS)
+    assert (found.total > 0, found.all_words) == (True, 0)
+    assert not {hit.row for hit in found} & set(rows.tolist())
+    assert collection.search('"dark such matter" -tag:both').widened == "dark such matter -tag:both"
 
 
 def test_all_that_match_are_tagged_in_one_step(collection, path):
     from typer.testing import CliRunner
 
-    from topiarist.app.cli.commands import app
+    from topiarist.cli.commands import app
 
     done = CliRunner().invoke(app, ["find", str(path), '"dark matter"', "-n", "1", "--tag", "dark"])
     assert done.exit_code == 0, done.stderr
@@ -137,7 +200,7 @@ def test_added_documents_are_found_and_counted(collection):
     assert collection.search("label:zoo wombats").hits[0].labels == ("zoo",)
     assert "new/1" in [hit.id for hit in collection.search("galaxies halos dark", 20, by="meaning")]
     assert collection.similar("new/1")
-    assert check(collection.folder.path) == []
+    assert check_folder(collection.folder.path) == []
 
 
 def test_added_documents_lie_where_filing_said(collection):
@@ -156,7 +219,7 @@ def test_filing_is_the_same_in_batches_and_one_by_one(collection):
     new = new_documents(12)
     together = list(collection.file(new))
     assert [next(iter(collection.file([one]))) for one in new] == together
-    assert list(arrivals.file(collection, iter(new), live=True)) == together
+    assert list(arrivals.file_documents(collection, iter(new), live=True)) == together
 
 
 def test_filing_leaves_the_collection_as_it_is(collection):
@@ -180,14 +243,14 @@ def test_an_id_that_is_taken_is_refused_or_renamed(collection):
         collection.add([new_documents(1)[0], twice])
     agree(collection)
     assert len(collection) == N_DOCS
-    (filed,) = arrivals.add(collection, [twice], rename=True)
+    (filed,) = arrivals.add_documents(collection, [twice], rename=True)
     assert filed.document.id == f"{twice.id}#2"
     assert len(collection) == N_DOCS + 1
 
 
 def test_an_addition_whose_rows_nobody_takes_is_kept(collection):
     """A reader of the rows that goes away, as head does, must not take the documents with it."""
-    rows = arrivals.add(collection, new_documents(5))
+    rows = arrivals.add_documents(collection, new_documents(5))
     assert len(collection) == N_DOCS + 5
     next(rows)
     del rows
@@ -261,7 +324,7 @@ def test_groups_of_new_documents_are_named_by_words_that_nobody_knew(collection)
     words = [word for text in FRENCH for word in text.lower().replace(",", "").split() if len(word) > 3]
     french = [Document(f"fr/{n}", " ".join(rng.choice(words, 40))) for n in range(24)]
     filed = list(collection.file(french))
-    groups = new_topics(collection, french, [one.topic for one in filed])
+    groups = propose_topics(collection, french, [one.topic for one in filed])
     assert groups
     assert all(group.words and group.name for group in groups)
     assert set(groups[0].words) & set(words)
@@ -273,7 +336,7 @@ def test_groups_of_new_documents_are_named_by_words_that_nobody_knew(collection)
 
 def test_documents_without_a_common_word_are_no_group(collection):
     strange = [Document("x/1", "qwertz uiop"), Document("x/2", "asdfgh jkl"), Document("x/3", "")]
-    assert new_topics(collection, strange, [0, 0, 0]) == ()
+    assert propose_topics(collection, strange, [0, 0, 0]) == ()
 
 
 def test_ordinary_new_documents_are_seldom_unusual(collection):
@@ -345,7 +408,7 @@ def test_undo_goes_back_step_by_step_also_before_documents_that_were_added(colle
     assert bits(collection) == before
     assert collection.documents.ids() == ids
     assert collection.marks.tags() == {"mine": 1}
-    assert not [finding for finding in check(collection.folder.path) if finding.severity != "note"]
+    assert not [finding for finding in check_folder(collection.folder.path) if finding.severity != "note"]
     agree(collection)
     assert "rename" in collection.undo()  # it goes on before the addition
     assert bits(collection) == seen[0]
@@ -371,7 +434,7 @@ def test_undo_crosses_documents_that_were_added_and_removed(collection):
         assert (bits(collection), collection.documents.ids()) == (seen.pop(), ids.pop())
         collection.undo()
     assert (bits(collection), collection.documents.ids()) == (seen[0], ids[0])
-    assert not [finding for finding in check(collection.folder.path) if finding.severity != "note"]
+    assert not [finding for finding in check_folder(collection.folder.path) if finding.severity != "note"]
     agree(collection)
     collection.remove([ids[0][0]])
     for one in new[4:]:
@@ -386,10 +449,10 @@ def test_undo_crosses_documents_that_were_added_and_removed(collection):
 def test_what_was_before_the_last_step_can_be_looked_at(collection):
     sizes = collection.tree.sizes
     collection.shape(["merge 1 2"])
-    before, entry = before_last(collection)
+    before, entry = open_state_before_last(collection)
     with before:
         assert before.tree.sizes == sizes
-        assert changes.told(entry) == "merge 1 2"
+        assert history.summarise_step(entry) == "merge 1 2"
     assert len(collection.outline.topics) == 6
 
 
@@ -435,9 +498,9 @@ def test_a_group_is_seen_before_any_fit(collection):
     assert set(node.words[: len(first)]) == first
     assert 0 < node.gain <= was.nodes[was.tree.root].gain or not was.nodes[was.tree.root].gain
     assert node.prototypes
-    assert [word.word for word in topic_words(collection, outline.topics[heading], 3)] == list(node.words[:3])
+    assert [word.word for word in list_topic_words(collection, outline.topics[heading], 3)] == list(node.words[:3])
     agree(collection)
-    assert check(collection.folder.path) == []
+    assert check_folder(collection.folder.path) == []
 
 
 def test_a_group_outlives_fits_additions_and_growing_anew(collection, path):
@@ -466,7 +529,7 @@ def test_a_group_outlives_fits_additions_and_growing_anew(collection, path):
             assert max(len(then & now) / len(then | now) for now in after) > 0.4
         other.shape([])
         assert held_by(other, "All of ours") == members
-        assert check(other.folder.path) == []
+        assert check_folder(other.folder.path) == []
 
 
 def test_a_branch_holds_its_documents(collection):
@@ -490,8 +553,8 @@ def test_the_log_can_be_typed_again(collection):
     edits = [Rename(1, "it's mine"), Merge((2, 3), "Both of them"), Split(4, 3), Branch(0, "a b", ("1401.0276",))]
     collection.shape(edits, refit=False)
     entry = edit_log.history(collection.generation.database)[0]
-    again = [edit_of_line(line) for line in changes.told(entry).split("; ")]
-    assert list(map(to_words, again)) == list(map(to_words, edits))
+    again = [parse_edit_line(line) for line in history.summarise_step(entry).split("; ")]
+    assert list(map(format_edit, again)) == list(map(format_edit, edits))
 
 
 def test_the_log_tells_which_topic_a_word_meant(collection):
@@ -501,7 +564,7 @@ def test_the_log_tells_which_topic_a_word_meant(collection):
     collection.shape([f"rename {word} Waves", "rename Waves Water"])
     entry = edit_log.history(collection.generation.database)[0]
     assert [one["topic"] for known in entry.body["topics"] for one in known.values()] == [1, 1]
-    assert changes.told(entry) == f"{to_words(Rename(name, 'Waves'))}; rename Waves Water"
+    assert history.summarise_step(entry) == f"{format_edit(Rename(name, 'Waves'))}; rename Waves Water"
 
 
 def size_of(path):
@@ -518,7 +581,7 @@ def test_single_additions_do_not_fill_the_disk(collection, path, learn):
     for one in new[1:]:
         collection.add([one], learn=learn)
     assert size_of(path) < 2 * first
-    assert not [finding for finding in check(path) if finding.severity != "note"]
+    assert not [finding for finding in check_folder(path) if finding.severity != "note"]
     agree(collection)
     before = bits(collection)
     collection.shape([Rename(1, "A")])
@@ -537,16 +600,16 @@ def test_readers_see_the_old_state_until_they_look_again(collection, path):
     with Collection.open(path) as reader:
         before = bits(reader)
         collection.shape(["merge 1 2"])
-        for one in new_documents(ADDITIONS + 1):  # after which the state that it sees is forgotten
+        for one in new_documents(MAX_UNDOABLE_ADDITIONS + 1):  # after which the state that it sees is forgotten
             collection.add([one], learn=False)
         assert bits(reader) == before
         assert reader.search("model", by="words").total >= 1
         found = reader.search("model")  # its index has gone with its state
         assert found.total >= 1
-        assert "by words alone" in found.message
+        assert "only words were used" in found.message
         assert reader.refresh()
-        assert "by words alone" not in reader.search("model").message
-        assert len(reader) == N_DOCS + ADDITIONS + 1
+        assert "only words were used" not in reader.search("model").message
+        assert len(reader) == N_DOCS + MAX_UNDOABLE_ADDITIONS + 1
         agree(reader)
         assert not reader.refresh()
 
@@ -577,7 +640,7 @@ def test_a_reader_whose_generation_is_gone_is_not_told_of_damage(collection, pat
     assert len(collection.documents) == N_DOCS
     with Collection.open(path) as other:
         other.shape([Rename(1, "A")])
-    with pytest.raises(ResourceError, match="was grown anew meanwhile"):
+    with pytest.raises(ResourceError, match="was grown anew during this call"):
         _ = collection.shares
     assert collection.refresh()
     assert len(collection) == 60
@@ -586,7 +649,7 @@ def test_a_reader_whose_generation_is_gone_is_not_told_of_damage(collection, pat
 
 @pytest.mark.parametrize("anew", [True, False])
 def test_categories_are_not_kept_with_documents_that_they_were_not_learned_from(collection, path, monkeypatch, anew):
-    fitted = learner._fitted
+    fitted = learning._fit_learner
 
     def slowly(*arguments):
         if len(arguments[1]) > 300:  # the last of the two fits
@@ -597,7 +660,7 @@ def test_categories_are_not_kept_with_documents_that_they_were_not_learned_from(
                     other.add(new_documents(2))
         return fitted(*arguments)
 
-    monkeypatch.setattr(learner, "_fitted", slowly)
+    monkeypatch.setattr(learning, "_fit_learner", slowly)
     with pytest.raises(ResourceError, match="changed meanwhile"):
         collection.learn(holdout=0)
     collection.refresh()
@@ -664,23 +727,13 @@ def test_killed_at_any_moment_it_is_the_old_state_or_the_new_one(path):
             assert len(collection.outline.topics) in (6, 7)
             collection.shape([f"rename 1 After{moment}"], refit=False)  # sweeps up, and goes on
             agree(collection)
-        assert [one for one in check(path) if one.severity == "error"] == []
-
-
-class Heard(Teller):
-    """A listener that remembers."""
-
-    def __init__(self):
-        self.sentences = []
-
-    def said(self, text):
-        self.sentences.append(text)
+        assert [one for one in check_folder(path) if one.severity == "error"] == []
 
 
 def grown_anew(path, some, topics=6):
-    tell = Heard()
-    Grower(Recipe(topics=topics), tell=tell).grow(some, path, force=True).close()
-    return " | ".join(tell.sentences)
+    collector = NoteCollector()
+    grow_collection(some, path, Recipe(topics=topics), GrowOptions(reporter=collector), force=True).close()
+    return " | ".join(collector.notes)
 
 
 def test_growing_anew_carries_over_what_people_did(collection, path):
@@ -714,7 +767,7 @@ def test_what_is_doubtful_is_told_and_not_carried_over(collection, path):
     others = [Document(f"other/{n}", one.text, one.title) for n, one in enumerate(documents()[:60])]
     told = grown_anew(path, others, topics=3)
     assert "Not carried over, for no new topic is surely the same: Mine" in told
-    assert "Not put under a heading again, for no new topics are surely the same: Ours" in told
+    assert "Headings not restored, because their topics have no match: Ours" in told
     assert "1 pins are not carried over" in told
     assert "1 of documents that are gone" in told
     with Collection.open(path) as other:
@@ -737,7 +790,7 @@ def test_a_pin_holds_before_the_tree_is_fitted(collection, at):
     assert collection.shares_under(topic)[row] == pytest.approx(1.0)
     assert collection.outline.pending
     agree(collection)
-    assert check(collection.folder.path) == []
+    assert check_folder(collection.folder.path) == []
     collection.undo()
     assert bits(collection) == before
 
@@ -752,14 +805,14 @@ def test_a_pin_to_a_topic_that_is_new_waits_for_the_fit(collection):
 def test_a_clock_that_is_set_back_changes_no_order(collection, path, monkeypatch):
     """What came after what is told by numbers: a time is only ever shown."""
     times = iter(f"{year}-01-01T00:00:00+00:00" for year in range(2050, 1950, -10))
-    monkeypatch.setattr("topiarist.store.edit_log._now", lambda: next(times))
+    monkeypatch.setattr("topiarist.storage.edit_log._now", lambda: next(times))
     for name in ("First", "Second", "Third"):
         collection.shape([Rename(1, name)])
     collection.undo()
     assert collection.outline.name(1) == "Second"
     collection.undo()
     assert collection.outline.name(1) == "First"
-    assert check(path) == []
+    assert check_folder(path) == []
     with Collection.open(path) as again:
         assert again.outline.name(1) == "First"
         assert [one.time[:4] for one in edit_log.history(again.generation.database)][:2] == ["2010", "2020"]

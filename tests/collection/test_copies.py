@@ -7,12 +7,13 @@ import pytest
 
 from tests.grown import FOOTER, NAVIGATION, documents, piled, piled_documents, piled_once  # noqa: F401
 from topiarist import CAM
-from topiarist.collection.check import check
+from topiarist.collection.check import check_folder
 from topiarist.collection.collection import Collection
-from topiarist.collection.copies import found_copies, listed_copies, minima_of
-from topiarist.collection.grow.left_out import left_out
+from topiarist.collection.copies import read_all_minima
+from topiarist.collection.grow.exclusions import find_exclusions
 from topiarist.collection.grow.recipe import Recipe
-from topiarist.counts.copies import Copies
+from topiarist.counts.duplicates import Duplicates
+from topiarist.errors import DamagedError
 
 
 @pytest.fixture
@@ -29,21 +30,21 @@ def test_repeated_lines_are_not_counted_and_stay_in_the_texts(pile):
     }  # fmt: skip
     assert pile.documents.get(1).text.startswith(NAVIGATION)
     assert pile.documents.get(1).text.endswith(FOOTER)
-    told = left_out(pile)
+    told = find_exclusions(pile)
     assert told.repeated_documents == 218
     assert told.repeated_said.startswith("5 lines that documents share are not counted, in 218 documents")
 
 
 def test_counts_are_those_of_the_clean_texts(pile):
     clean = [replace(one, title="", text=one.text) for one in documents()[:200]]
-    np.testing.assert_array_equal(pile.counts[:200].toarray(), pile.counted(clean).toarray())
+    np.testing.assert_array_equal(pile.counts[:200].toarray(), pile.count_words(clean).toarray())
 
 
 def test_a_title_is_the_first_line_that_is_not_repeated(pile):
     for row in (0, 1):
         document = pile.documents.get(row)
         assert document.title.removesuffix(" …") in " ".join(documents()[row].text.split())
-    assert check(pile.folder.path) == []
+    assert check_folder(pile.folder.path) == []
 
 
 def test_copies_are_known_and_lie_where_the_first_of_their_kind_does(pile):
@@ -53,7 +54,7 @@ def test_copies_are_known_and_lie_where_the_first_of_their_kind_does(pile):
     assert (copies.shared[:12] == 1).all()
     assert ((copies.shared[12:] > 0.8) & (copies.shared[12:] < 1)).all()
     np.testing.assert_array_equal(pile.shares[copies.rows].toarray(), pile.shares[copies.originals].toarray())
-    assert left_out(pile).copies_said == "18 documents are copies or near-copies of 9 others"
+    assert find_exclusions(pile).copies_said == "18 documents are copies or near-copies of 9 others"
     typical = {row for node in pile.description.nodes for row in node.rows}
     assert not typical & set(range(200, 218))
 
@@ -103,10 +104,10 @@ def test_added_documents_are_compared_with_what_is_there(pile):
     assert [one.copy_of for one in filed] == ["", "pile/" + documents()[5].id + ".txt", "new"]
     assert filed[1].shared == 1.0
     assert pile.copies.rows.tolist()[-2:] == [219, 220]
-    assert minima_of(pile).shape[0] == len(pile) == 221
+    assert read_all_minima(pile).shape[0] == len(pile) == 221
     np.testing.assert_array_equal(pile.shares[[219]].toarray(), pile.shares[[5]].toarray())
     assert filed[2].document.title == filed[0].document.title
-    assert check(pile.folder.path) == []
+    assert check_folder(pile.folder.path) == []
 
 
 def test_nothing_but_copies_can_be_added(pile):
@@ -121,20 +122,15 @@ def test_fitting_again_counts_copies_once(pile):
     np.testing.assert_array_equal(pile.shares[copies.rows].toarray(), pile.shares[copies.originals].toarray())
 
 
-def test_a_collection_of_an_earlier_version_is_looked_through_when_asked(pile):
-    known = pile.copies
-    pile.close()
-    with pile.folder.writing() as generation:
-        generation.database.run("DROP TABLE copies")
-    with Collection.open(pile.folder.path) as old:
-        old.state = replace(old.state, parts={k: v for k, v in old.state.parts.items() if not k.startswith("minima")})
-        assert len(old.copies) == 0
-        found = found_copies(old)
-        np.testing.assert_array_equal(found.rows, known.rows)
-        assert [len(one.copies) for one in listed_copies(old, found)] == [4, 4, 4, 1, 1, 1, 1, 1, 1]
+def test_state_without_signatures_is_damaged(pile):
+    with Collection.open(pile.folder.path) as forged:
+        parts = {role: name for role, name in forged.state.parts.items() if not role.startswith("minima")}
+        forged.state = replace(forged.state, parts=parts)
+        with pytest.raises(DamagedError, match="it has no minima"):
+            read_all_minima(forged)
 
 
 def test_no_copies_change_nothing():
-    none = Copies.none()
-    assert none.first_of(3).tolist() == [0, 1, 2]
-    assert none.is_first(3).all()
+    none = Duplicates.none()
+    assert none.find_originals(3).tolist() == [0, 1, 2]
+    assert none.find_first_documents(3).all()

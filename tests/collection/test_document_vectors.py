@@ -6,16 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.grown import documents
-from topiarist.collection import account_of, document_vectors, placed_by_words
-from topiarist.collection.check import disagreements
+from tests.grown import NoteCollector, documents
+from topiarist.collection import document_vectors
+from topiarist.collection.check import find_disagreements
 from topiarist.collection.collection import Collection
-from topiarist.collection.describe.closeup import look
-from topiarist.collection.find import vector_voice
-from topiarist.collection.grow.grower import Grower
+from topiarist.collection.describe.account import build_account
+from topiarist.collection.describe.documents import load_document_details
+from topiarist.collection.document_vectors import describe_missing_vectors
+from topiarist.collection.grow.pipeline import grow_collection
 from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.grow.state import GrowOptions
+from topiarist.collection.search import vector_scores
 from topiarist.counts.corpus import Corpus
-from topiarist.counts.lsi import document_directions
+from topiarist.counts.lsi import compute_document_directions
 from topiarist.errors import InputError
 
 N, NEW, DIMS = 160, 20, 12
@@ -29,7 +32,7 @@ def pile():
 @pytest.fixture(scope="module")
 def vectors():
     """Those of an encoder that has read more: latent directions of the whole texts."""
-    return document_directions(Corpus.from_documents(documents()[: N + NEW]).counts, DIMS)
+    return compute_document_directions(Corpus.from_documents(documents()[: N + NEW]).counts, DIMS)
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +66,8 @@ def test_new_documents_are_placed_with_vectors_and_without(opened, vectors):
     with_them = [row.path for row in opened.file(new, vectors=vectors[N:])]
     without = [row.path for row in opened.file(new)]
     assert len(with_them) == len(without) == NEW
-    rows = opened.placer.place(opened.counted(new), 0.0, vectors=vectors[N:]).posterior
-    alone = opened.placer.place(opened.counted(new), 0.0).posterior
+    rows = opened.placer.place(opened.count_words(new), 0.0, vectors=vectors[N:]).posterior
+    alone = opened.placer.place(opened.count_words(new), 0.0).posterior
     assert not np.allclose(rows, alone)
     np.testing.assert_allclose(rows.sum(axis=1), 1.0, rtol=1e-5)
 
@@ -100,35 +103,30 @@ def test_rows_too_many_are_refused_when_documents_are_added(opened, vectors):
 
 
 def test_who_came_without_a_vector_is_told(opened, collection_without, vectors):
-    said = [one.said for one in account_of(opened) if one.what == "vectors"]
+    said = [one.said for one in build_account(opened) if one.what == "vectors"]
     assert said == [f"{N} documents have a vector"]
     opened.add(pile()[N : N + 5])
-    said = [one.said for one in account_of(opened) if one.what == "vectors"]
-    assert said == [f"{N} documents have a vector, 5 have none and are told by their words"]
+    said = [one.said for one in build_account(opened) if one.what == "vectors"]
+    assert said == [f"{N} documents have a vector, 5 have none and are placed by their words"]
     opened.undo()
-    assert "came without" in placed_by_words(opened)
-    assert placed_by_words(opened, "vectors.npz") == ""
-    assert placed_by_words(collection_without) == ""
+    assert "came without" in describe_missing_vectors(opened)
+    assert describe_missing_vectors(opened, "vectors.npz") == ""
+    assert describe_missing_vectors(collection_without) == ""
 
 
 def test_a_check_finds_vectors_that_are_no_numbers(opened, monkeypatch):
-    assert not list(disagreements(opened))
+    assert not list(find_disagreements(opened))
     broken = np.array(opened.vectors)
     broken[3, 0] = np.inf
     monkeypatch.setattr(opened, "vectors", broken)
-    assert list(disagreements(opened)) == ["the vectors of 1 documents hold something that is no number"]
+    assert list(find_disagreements(opened)) == ["the vectors of 1 documents are not all finite numbers"]
 
 
 def test_vectors_that_a_grow_brings_no_more_are_missed(tmp_path, vectors):
     Collection.grow(pile()[:60], tmp_path / "a", RECIPE, vectors=vectors[:60]).close()
-    told = []
-
-    class Tells(type(Grower(RECIPE).tell)):
-        def said(self, text):
-            told.append(text)
-
-    Grower(RECIPE, tell=Tells()).grow(pile()[:60], tmp_path / "a", force=True).close()
-    assert any("had vectors" in one for one in told)
+    collector = NoteCollector()
+    grow_collection(pile()[:60], tmp_path / "a", RECIPE, GrowOptions(reporter=collector), force=True).close()
+    assert any("had vectors" in note for note in collector.notes)
 
 
 def test_removed_documents_take_their_vectors_along(opened, vectors):
@@ -164,11 +162,11 @@ def collection_without(tmp_path):
 
 
 def test_what_came_before_a_stop_is_not_asked_for_again(tmp_path, vectors, monkeypatch):
-    monkeypatch.setattr(document_vectors, "TOGETHER", 25)
+    monkeypatch.setattr(document_vectors, "BATCH", 25)
     asked = []
 
     class Slow:
-        def of(self, first, some):
+        def load(self, first, some):
             if first >= 50 and not asked.count("again"):
                 raise KeyboardInterrupt
             asked.append((first, len(some)))
@@ -177,7 +175,7 @@ def test_what_came_before_a_stop_is_not_asked_for_again(tmp_path, vectors, monke
         def check(self, n_docs):
             assert n_docs == 60
 
-        def said(self):
+        def describe(self):
             return "slowly"
 
     with pytest.raises(KeyboardInterrupt):
@@ -216,7 +214,7 @@ def test_likeness_hears_vectors_and_says_what_they_add(opened):
 
 
 def test_a_document_is_told_which_of_the_two_decided(opened):
-    found = look(opened, opened.documents.ids()[0])
+    found = load_document_details(opened, opened.documents.ids()[0])
     told = found.voices
     assert told.said.startswith(("Its words", "Its vector", "Words and vector"))
     assert 0 < told.words_certainty <= 1
@@ -228,34 +226,34 @@ def test_a_document_is_told_which_of_the_two_decided(opened):
 
 def test_a_query_is_encoded_where_the_encoder_is_here(opened, monkeypatch, vectors):
     class Known:
-        def of(self, first, some):
+        def load(self, first, some):
             return vectors[:1]
 
-    monkeypatch.setattr(vector_voice, "own_encoder", lambda _: Known())
+    monkeypatch.setattr(vector_scores, "find_encoder", lambda _: Known())
     text = " ".join(opened.documents.get(0).text.split()[:6])
     found = opened.search(text, 5, why=True)
     hit = found.hits[0]
     assert hit.row == 0
     assert hit.why.vectors > 0
-    monkeypatch.setattr(vector_voice, "own_encoder", lambda _: None)
+    monkeypatch.setattr(vector_scores, "find_encoder", lambda _: None)
     assert opened.search(text, 5, why=True).hits[0].why.vectors == 0
 
 
 def test_who_has_no_vector_is_as_if_it_lay_like_all():
     near = np.array([0.9, 0.0, 0.5, 0.4, 0.0], np.float32)
-    lean = vector_voice.leaning(near)
+    lean = vector_scores.subtract_mean(near)
     np.testing.assert_allclose(lean, [0.3, 0.0, -0.1, -0.2, 0.0], atol=1e-6)
-    assert not vector_voice.leaning(np.zeros(3, np.float32)).any()
-    assert len(vector_voice.leaning(np.zeros(0, np.float32))) == 0
+    assert not vector_scores.subtract_mean(np.zeros(3, np.float32)).any()
+    assert len(vector_scores.subtract_mean(np.zeros(0, np.float32))) == 0
 
 
 def test_words_that_the_collection_does_not_know_are_found_by_their_vector(opened, monkeypatch, vectors):
     class Known:
-        def of(self, first, some):
+        def load(self, first, some):
             return vectors[7:8]
 
     assert not opened.search("zyzzyva", 5).hits
-    monkeypatch.setattr(vector_voice, "own_encoder", lambda _: Known())
+    monkeypatch.setattr(vector_scores, "find_encoder", lambda _: Known())
     found = opened.search("zyzzyva", 5, why=True)
     near = np.asarray(opened.vectors, float) @ vectors[7]
     assert found.hits[0].row == int(near.argmax())
@@ -266,11 +264,11 @@ def test_words_that_the_collection_does_not_know_are_found_by_their_vector(opene
 
 def test_a_far_vector_takes_nobody_out_who_has_the_words(opened, monkeypatch, vectors):
     class Far:
-        def of(self, first, some):
+        def load(self, first, some):
             return -vectors[:1]
 
     text = " ".join(opened.documents.get(0).text.split()[:6])
-    monkeypatch.setattr(vector_voice, "own_encoder", lambda _: Far())
+    monkeypatch.setattr(vector_scores, "find_encoder", lambda _: Far())
     hits = opened.search(text, N, why=True).hits
     (mine,) = [hit for hit in hits if hit.row == 0]
     assert mine.why.vectors < 0
@@ -292,20 +290,20 @@ def test_documents_that_lie_far_from_every_topic_are_unusual(opened, vectors):
 
 
 def test_what_is_far_is_so_of_one_document_in_a_hundred(opened):
-    from topiarist.collection.farness import farness_of
+    from topiarist.collection.document_vectors import find_outlier_threshold
 
-    some = farness_of(opened, share=0.1)
-    assert some.far(opened.vectors).mean() == pytest.approx(0.1, abs=0.02)
-    assert not some.far(np.zeros((3, DIMS), np.float16)).any()
+    some = find_outlier_threshold(opened, share=0.1)
+    assert some.is_outlier(opened.vectors).mean() == pytest.approx(0.1, abs=0.02)
+    assert not some.is_outlier(np.zeros((3, DIMS), np.float16)).any()
 
 
 def test_documents_that_are_alike_by_meaning_are_listed_and_nothing_is_folded(opened):
-    from topiarist.collection.alike import alike_by_meaning
+    from topiarist.collection.alike import find_similar_pairs
 
-    found, rows = alike_by_meaning(opened, 0.8), opened.vectors.astype(np.float64)
+    found, rows = find_similar_pairs(opened, 0.8), opened.vectors.astype(np.float64)
     assert found.number >= len(found.pairs) > 0
     topics, near = opened.shares.toarray().argmax(axis=1), rows @ rows.T
-    kept = opened.copies.is_first(N)
+    kept = opened.copies.find_first_documents(N)
     naive = [
         (one, other)
         for one in range(N)
@@ -320,7 +318,7 @@ def test_documents_that_are_alike_by_meaning_are_listed_and_nothing_is_folded(op
         assert 0 <= one.shared <= 1
     assert [one.cosine for one in found.pairs] == sorted((one.cosine for one in found.pairs), reverse=True)
     assert len(opened.copies) == 0
-    assert alike_by_meaning(opened, 0.8, most=1).pairs == found.pairs[:1]
+    assert find_similar_pairs(opened, 0.8, max_pairs=1).pairs == found.pairs[:1]
 
 
 def test_of_many_pairs_that_are_alike_all_are_counted_and_few_are_kept(monkeypatch):
@@ -331,13 +329,13 @@ def test_of_many_pairs_that_are_alike_all_are_counted_and_few_are_kept(monkeypat
     rows[20:] = rows[20]  # forms that are equal
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     numbers, nothing = np.arange(60), (np.zeros((0, 3)), 0)
-    every, number = alike._near(rows, numbers, 0.5, 10_000, nothing)
+    every, number = alike._add_close_pairs(rows, numbers, 0.5, 10_000, nothing)
     assert number == len(every) >= 40 * 39 // 2
     kept = []
-    monkeypatch.setattr(alike, "CELLS", 500)
-    largest = alike._largest
-    monkeypatch.setattr(alike, "_largest", lambda values, most: kept.append(largest(values, most)) or kept[-1])
-    best, told = alike._near(rows, numbers, 0.5, 25, nothing)
+    monkeypatch.setattr(alike, "MAX_CELLS", 500)
+    largest = alike._find_largest
+    monkeypatch.setattr(alike, "_find_largest", lambda values, most: kept.append(largest(values, most)) or kept[-1])
+    best, told = alike._add_close_pairs(rows, numbers, 0.5, 25, nothing)
     assert told == number
     assert len(kept) > 3
     assert max(map(len, kept)) <= 25  # of each block
@@ -350,7 +348,7 @@ def test_of_many_pairs_that_are_alike_all_are_counted_and_few_are_kept(monkeypat
 def test_file_says_what_counts_as_far(grown, opened, tmp_path):
     from typer.testing import CliRunner
 
-    from topiarist.app.cli.commands import app
+    from topiarist.cli.commands import app
 
     away = np.random.default_rng(0).normal(size=(NEW, DIMS)) - 3 * opened.model.directions_.mean(axis=0)
     np.save(tmp_path / "away.npy", away)
@@ -359,20 +357,20 @@ def test_file_says_what_counts_as_far(grown, opened, tmp_path):
     given = ["--vectors", str(tmp_path / "away.npy")]
     shown = CliRunner().invoke(app, ["file", str(grown), str(tmp_path / "new.jsonl"), *given])
     assert shown.exit_code == 0
-    assert "than 99 % of its own documents" in " ".join((shown.stdout + shown.stderr).split())
+    assert "than 99 % of the documents in the collection" in " ".join((shown.stdout + shown.stderr).split())
 
 
 def test_newer_documents_that_lie_elsewhere_are_told(opened):
-    from topiarist.collection.describe.figures import Figures
-    from topiarist.collection.spread import newer
+    from topiarist.collection.describe.statistics import Figures
+    from topiarist.collection.trends import newer
 
     groups = np.where(np.arange(N) < 120, 0, 1)
-    told = newer._farther(Figures(opened), groups)
+    told = newer._distance_shift(Figures(opened), groups)
     assert told.documents == 40
     assert told.low <= told.share <= told.high
     assert told.before == pytest.approx(0.05, abs=0.01)
     opened.vectors = np.where(groups[:, None] == 1, -opened.vectors, opened.vectors)
-    moved = newer._farther(Figures(opened), groups)
+    moved = newer._distance_shift(Figures(opened), groups)
     assert moved.far > told.far + 10
     assert moved.certain
     assert (moved.known, moved.unfitted) == (120, 0)
@@ -381,7 +379,7 @@ def test_newer_documents_that_lie_elsewhere_are_told(opened):
 def test_alike_by_meaning_on_the_terminal(grown):
     from typer.testing import CliRunner
 
-    from topiarist.app.cli.commands import app
+    from topiarist.cli.commands import app
 
     shown = CliRunner().invoke(app, ["duplicates", str(grown), "--by-meaning", "--least", "0.8"])
     assert shown.exit_code == 0

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from topiarist.collection.check import check, repair
+from topiarist.collection.check import check_folder, repair_folder
 from topiarist.collection.collection import Collection
 from topiarist.errors import DamagedError, TopiaristError
-from topiarist.store.edit_log import checksum
+from topiarist.storage.edit_log import checksum
 
 NAMES = re.compile(r"\w+Error\b|Exception|Traceback|<class|object at 0x")
 
@@ -51,7 +51,7 @@ def resealed(path, name, change):
 
 def errors(path):
     """What check says is wrong, after a look that everybody could read it."""
-    found = check(path)
+    found = check_folder(path)
     assert not any(NAMES.search(one.what + one.advice) for one in found), found
     return [one for one in found if one.severity == "error"]
 
@@ -91,7 +91,7 @@ def test_an_index_that_forgot_a_document_is_found_by_whoever_only_reads(path, mo
     monkeypatch.setattr(os, "access", lambda *given: False)
     assert any("full-text index" in one.what for one in errors(path))
     monkeypatch.undo()
-    assert [one for one in repair(path) if one.severity == "error"] == []
+    assert [one for one in repair_folder(path) if one.severity == "error"] == []
 
 
 BODY = "UPDATE states SET body = {0}, checksum = crc({0})"
@@ -111,6 +111,7 @@ FORGED = {
     "rows that are not there": ("INSERT INTO tags VALUES ('x', 99999999999)",),
     "a part elsewhere": ("UPDATE parts SET name = '../../../' || name",),
     "no log": ("DELETE FROM edits",),
+    "no table of languages": ("DROP TABLE languages",),
     "another number of documents": ("DELETE FROM texts WHERE row > 10",),
 }
 
@@ -254,7 +255,7 @@ def test_an_index_of_words_that_leads_nowhere(path, name):
 def test_a_log_that_does_not_say_which_state_holds(path, after):
     forged(path, f"UPDATE edits SET after = {after}")
     assert errors(path)
-    with pytest.raises(DamagedError, match="a number in it is none"):
+    with pytest.raises(DamagedError, match="expected a number"):
         Collection.open(path)
 
 
@@ -266,7 +267,7 @@ def test_settings_of_counting_that_are_of_another_kind(path, name, value):
         (folder / "counting.json").write_text(json.dumps(body))
 
     resealed(path, "counts-1", change)
-    with Collection.open(path) as collection, pytest.raises(DamagedError, match=f"{name} is not what it should be"):
+    with Collection.open(path) as collection, pytest.raises(DamagedError, match=f"{name} has an invalid type"):
         list(collection.file(["a text"]))
 
 

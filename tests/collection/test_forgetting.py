@@ -9,17 +9,16 @@ import pytest
 
 from tests.collection.test_collection import agree
 from tests.grown import N_DOCS, new_documents
-from topiarist.collection.check import check
+from topiarist.collection.check import check_folder
 from topiarist.collection.collection import Collection
-from topiarist.collection.describe.problem_list import write_problem_list
-from topiarist.collection.find.saved_searches import SavedSearch, save_search, saved_searches
-from topiarist.collection.remove.forgetting import forget
-from topiarist.collection.remove.mentions import Mentions
-from topiarist.collection.remove.traces import LETTERS, Sequences, look
-from topiarist.collection.shape.edits import Pin, Rename
+from topiarist.collection.describe.account import write_problem_list
+from topiarist.collection.remove.erasure import Mentions, forget_documents
+from topiarist.collection.remove.traces import LETTERS, Sequences, scan_folder
+from topiarist.collection.search.saved_searches import SavedSearch, list_saved_searches, save_search
+from topiarist.collection.shape.edits import Describe, Pin, Rename
 from topiarist.errors import UsageError
-from topiarist.store import edit_log, facts
-from topiarist.store.marks import Marks
+from topiarist.storage import edit_log, facts
+from topiarist.storage.marks import Marks, PassageNotes
 from topiarist.text.documents import Problem
 
 SECRET = "The Zürich affair of Quellenschutzbeauftragter Öztürk concerns grumbolated xylophantic instruments; " * 3
@@ -54,11 +53,11 @@ def test_nothing_of_a_forgotten_document_is_in_any_byte_of_the_folder(secret):
         facts.add_problems(generation.database, problems)
     write_problem_list(secret)
     assert "informant-0" in (path / "problems.csv").read_text()
-    found = forget(secret, ["secret/informant-0.eml"])
+    found = forget_documents(secret, ["secret/informant-0.eml"])
     assert not found.traces.left
-    told = " ".join(found.told)
-    assert "20 letters in a row of them are nowhere in it" in told
-    assert "unfinished grow was thrown away" in told
+    told = " ".join(found.notes)
+    assert "no sequence of 20 letters from the documents remains" in told
+    assert "checkpoint of an unfinished grow was deleted" in told
     small = " ".join(unicodedata.normalize("NFKC", SECRET).lower().split())
     for text in (SECRET, small, unicodedata.normalize("NFD", SECRET)):
         for data in raw(path).values():
@@ -75,8 +74,8 @@ def test_nothing_of_a_forgotten_document_is_in_any_byte_of_the_folder(secret):
     assert secret.marks.tags() == {}
     assert len(list(path.glob("g-*"))) == 1
     assert (path / "problems.csv").read_text().split()[:2] == ["source,reason", "other.txt,empty"]
-    assert check(path) == []
-    with pytest.raises(UsageError, match=r"forgotten for good.*that is its purpose"):
+    assert check_folder(path) == []
+    with pytest.raises(UsageError, match=r"forgotten for good.*erasure is permanent"):
         secret.undo()
     secret.add(new_documents(3))
     agree(secret)
@@ -101,7 +100,7 @@ def test_dates_columns_and_problems_of_a_forgotten_document_are_gone_and_those_o
         save_search(collection, SavedSearch(name, query))
     write_problem_list(collection)
     assert "Candlemas" in (path / "problems.csv").read_text()
-    found = forget(collection, ["7"])
+    found = forget_documents(collection, ["7"])
     assert not found.traces.left
     data = b"".join(raw(path).values())
     assert b"Candlemas" not in data
@@ -109,14 +108,14 @@ def test_dates_columns_and_problems_of_a_forgotten_document_are_gone_and_those_o
     assert b"Lammas" in data  # of a row of the same table that stays
     assert collection.dates.account.examples == ("on the eve of Lammas", "soon")
     assert collection.dates.account.unread == 2
-    assert [one.name for one in saved_searches(collection)] == ["weeks"]
-    assert "3 saved searches spoke of them, and are gone" in found.told
+    assert [one.name for one in list_saved_searches(collection)] == ["weeks"]
+    assert "3 saved searches mentioned the documents and were deleted" in found.notes
     log = [one.kind for one in edit_log.history(collection.generation.database)]
     assert "an edit of documents that were forgotten" not in log
     assert collection.outline.pins == {"8": topic}
     (path / "left").write_text(f"… {NOTE} …")
-    assert look(path, [NOTE], []).left
-    forget(collection, ["8"])
+    assert scan_folder(path, [NOTE], []).left
+    forget_documents(collection, ["8"])
     log = [one.kind for one in edit_log.history(collection.generation.database)]
     assert log.count("an edit of documents that were forgotten") == 1
 
@@ -149,14 +148,14 @@ def test_traces_are_found_however_they_are_written(tmp_path):
     ]  # fmt: skip
     for number, data in enumerate(writings[:5]):
         (tmp_path / "file").write_bytes(b"x" * (1 << 22) + data if number == 0 else data)
-        assert look(tmp_path, [text], []).left, number
+        assert scan_folder(tmp_path, [text], []).left, number
     (tmp_path / "file").write_bytes(text[:19].encode() + b"|" + text[30:49].encode())
-    assert not look(tmp_path, [text], []).left
+    assert not scan_folder(tmp_path, [text], []).left
     (tmp_path / "file").write_bytes(text.encode())
-    found = look(tmp_path, [text], ["Wer wusste schon? " + text])
+    found = scan_folder(tmp_path, [text], ["Wer wusste schon? " + text])
     assert not found.left
     assert found.shared > 0
-    assert not Sequences(["-" * 60]).within(b"-" * 100)
+    assert not Sequences(["-" * 60]).find_in_bytes(b"-" * 100)
 
 
 def test_names_are_meant_however_they_are_written():
@@ -164,3 +163,86 @@ def test_names_are_meant_however_they_are_written():
     assert named.in_text("search for john smith again")
     assert named.in_text("REPORT.PDF")
     assert not named.in_text("page 17, or 7 of them")
+
+
+def bytes_of(path):
+    return b"".join(raw(path).values()).lower()
+
+
+def test_removed_document_is_forgotten_with_its_title(secret):
+    path, gone = secret.folder.path, secret.documents.ids()[3]
+    before = {entry.kind for entry in edit_log.history(secret.generation.database)}
+    assert "remove" in before
+    forgotten = forget_documents(secret, ["secret/informant-1.eml"])
+    assert (len(forgotten.removal), forgotten.earlier.ids) == (0, ("secret/informant-1.eml",))
+    assert forgotten.to_dict()["forgotten"] == 1
+    assert not forgotten.traces.left
+    assert "remove" not in {entry.kind for entry in edit_log.history(secret.generation.database)}
+    assert b"informant-1" not in bytes_of(path)
+    assert len(secret) == N_DOCS  # one of the two secrets stays
+    agree(secret)
+    assert check_folder(path) == []
+    assert gone in secret.documents
+    with pytest.raises(UsageError, match="there is no document 'never/was'"):
+        forget_documents(secret, ["never/was"])
+    with pytest.raises(UsageError, match="there is no document 'never/was'"):
+        secret.remove(["secret/informant-1.eml", "never/was"], forget=True)
+
+
+def test_present_and_removed_documents_are_forgotten_together(secret):
+    path = secret.folder.path
+    forgotten = forget_documents(secret, ["secret/informant-0.eml", "secret/informant-1.eml"])
+    assert (len(forgotten.removal), len(forgotten.earlier.ids), len(secret)) == (1, 1, N_DOCS - 1)
+    data = bytes_of(path)
+    for text in ("öztürk", "xylophantic", "informant"):
+        assert text.encode() not in data
+    (last,) = edit_log.history(secret.generation.database, limit=1)
+    assert last.body["said"] == "1 document and 1 removed document"
+    agree(secret)
+
+
+def test_title_leaves_the_log_when_no_generation_has_the_text(collection):
+    path, ids = collection.folder.path, collection.documents.ids()
+    new = [replace(one, id=f"new/{number}", title=f"Quorl {number}") for number, one in enumerate(new_documents(2))]
+    collection.add(new)
+    collection.remove(["new/0"])
+    forget_documents(collection, [ids[5]])
+    assert b"quorl 0" in bytes_of(path)  # in the log, by its removal
+    forgotten = forget_documents(collection, ["new/0"])
+    assert forgotten.earlier.n_unread == 1
+    assert "No text of 1 removed document was left" in " ".join(forgotten.notes)
+    assert b"quorl 0" not in bytes_of(path)
+    assert "new/1" in collection.documents
+
+
+def test_earlier_text_of_a_document_that_was_added_again_is_forgotten(collection):
+    one = replace(new_documents(1)[0], id="again", title="Quorl", text=SECRET)
+    collection.add([one])
+    collection.remove(["again"])
+    collection.add([replace(one, title="Another title", text=new_documents(2)[1].text)])
+    forget_documents(collection, ["again"])
+    data = bytes_of(collection.folder.path)
+    assert b"quorl" not in data
+    assert b"xylophantic" not in data
+
+
+def test_places_of_words_that_only_forgotten_documents_had_are_listed(secret):
+    topic = secret.outline.topics[1]
+    secret.shape([Rename(topic, "Xylophantic matters"), Describe(topic, "see Öztürk")], refit=False)
+    save_search(secret, SavedSearch("tools", "grumbolated"))
+    with secret.folder.writing() as generation:
+        Marks(generation.database).tag([3, 4], "xylophantic")
+        PassageNotes(generation.database).write(5, 0, secret.documents.get(5).text[:10], "like xylophantic ones")
+    secret.refresh()
+    ids = secret.documents.ids()
+    forgotten = forget_documents(secret, ["secret/informant-0.eml", "secret/informant-1.eml"])
+    log = [one for one in forgotten.places if one.endswith("of the log")]
+    assert len(log) == 1
+    assert [one for one in forgotten.places if one not in log] == [
+        f"the name of topic {topic}", f"the note on topic {topic}", f"a note on a passage of {ids[5]}",
+        f"a tag of 2 documents, first {ids[3]}", "saved search 1 in the order of names",
+    ]  # fmt: skip
+    assert forgotten.to_dict()["places"] == list(forgotten.places)
+    told = " ".join(forgotten.notes)
+    assert f"Words that only these documents had remain in the name of topic {topic}, " in told
+    assert "xylophantic" not in told.lower()

@@ -10,14 +10,14 @@ import pytest
 
 from tests.grown import new_documents
 from tests.small import DOCUMENTS, grown
-from topiarist.collection.check import check
+from topiarist.collection.check import check_folder
 from topiarist.collection.collection import Collection
 from topiarist.errors import UsageError
-from topiarist.store import edit_log
-from topiarist.store.collection_folder import Folder, begin
-from topiarist.store.document_table import Documents
-from topiarist.store.fulltext import Index
-from topiarist.store.generation import new_part, open_part
+from topiarist.storage import edit_log
+from topiarist.storage.collection_folder import Folder, begin_generation
+from topiarist.storage.document_table import Documents
+from topiarist.storage.fulltext import Index
+from topiarist.storage.generation import new_part, open_part
 from topiarist.text.documents import Document
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -89,7 +89,7 @@ def test_killed_at_random_moments(tmp_path):
         done = whole(path)
         assert done == now + 1
     assert done > 15  # the killed have done something as well
-    assert check(path) == []
+    assert check_folder(path) == []
 
 
 def dying(monkeypatch, function, step):
@@ -128,7 +128,7 @@ def test_killed_at_every_step_of_an_edit(tmp_path, monkeypatch):
     assert seen == sorted(seen)
     assert seen[0] == 0
     assert step >= 10
-    assert check(path) == []
+    assert check_folder(path) == []
     edit(path)
     assert len(list((Folder.open(path).generation.folder).glob("tree-*"))) == whole(path) + 1
 
@@ -151,7 +151,7 @@ def test_killed_at_every_step_of_a_grow(tmp_path, monkeypatch):
         assert len(ids) in (1, 4)
         with Folder.open(path).writing():
             pass
-        assert [finding.where for finding in check(path)] in ([], ["growing"])
+        assert [finding.where for finding in check_folder(path)] in ([], ["growing"])
         if not killed:
             break
         step += 1
@@ -165,9 +165,9 @@ def test_killed_at_every_step_of_the_first_grow(tmp_path, monkeypatch):
     step, path = 0, tmp_path / "x"
     while dying(monkeypatch, lambda mark: grown(path), step):
         if not (path / "manifest.json").exists():
-            with pytest.raises(UsageError, match=r"there is no collection|an unfinished grow lies"):
+            with pytest.raises(UsageError, match=r"there is no collection|there is an unfinished grow"):
                 Folder.open(path)
-            with begin(path, resume=True) as growing:
+            with begin_generation(path, resume=True) as growing:
                 documents = Documents(growing.generation.database)
                 if not len(documents):
                     documents.load(DOCUMENTS)
@@ -175,7 +175,7 @@ def test_killed_at_every_step_of_the_first_grow(tmp_path, monkeypatch):
                     edit_log.record(growing.generation.database, "grow", {}, {"number": 0, "parts": {}})
                 growing.publish()
         assert whole(path) == 0
-        assert not [finding for finding in check(path) if finding.severity != "note"]
+        assert not [finding for finding in check_folder(path) if finding.severity != "note"]
         shutil.rmtree(path)
         step += 1
     assert step >= 10
@@ -248,4 +248,4 @@ def test_whoever_writes_is_killed(path, tmp_path, monkeypatch, writer):
     with Collection.open(copied) as collection:
         collection.shape(["rename 1 After"])
         assert collection.outline.name(1) == "After"
-    assert not [finding for finding in check(copied) if finding.severity != "note"]
+    assert not [finding for finding in check_folder(copied) if finding.severity != "note"]

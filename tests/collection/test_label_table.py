@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from topiarist.collection.describe.tables import guarded, safe_cell
-from topiarist.collection.judge.label_table import read_labels
+from topiarist.collection.classify.label_sources import read_labels
+from topiarist.collection.describe.tables import guard_formula, safe_cell
 from topiarist.errors import UsageError
 
 
@@ -37,4 +37,4 @@ def test_another_separator_is_the_only_one(tmp_path):
 
 @pytest.mark.parametrize("text", ["=1", "+1", "-1", "@a", "\ta", "\ra", "\n=1"])
 def test_all_tables_guard_the_same_cells(text):
-    assert safe_cell(text) == guarded(text) == f"'{text}"
+    assert safe_cell(text) == guard_formula(text) == f"'{text}"

@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 
 from tests.collection.test_misfits import GERMAN
-from topiarist.collection.check import check
+from tests.grown import NoteCollector
+from topiarist.collection.check import check_folder
 from topiarist.collection.collection import Collection
-from topiarist.collection.grow.grower import Grower
-from topiarist.collection.grow.journal import Teller
-from topiarist.collection.grow.one_language import waiting
+from topiarist.collection.grow.document_counts import find_main_language
+from topiarist.collection.grow.other_languages import collect_documents
+from topiarist.collection.grow.pipeline import grow_collection
 from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.grow.state import GrowOptions
 from topiarist.errors import UsageError
-from topiarist.store import facts
+from topiarist.storage import facts
 from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document
 from topiarist.text.language import Language
@@ -101,7 +103,7 @@ def test_together_a_subject_is_one_heading_in_both_languages(tmp_path):
         assert "English 2, German 2 topics, each language grown on its own" in grown.description.facts["reason"]
         assert "2 topics are the same in several" in grown.description.facts["reason"]
         assert {"the", "der"} <= set(grown.counting.general)  # of half of the documents of a language
-        assert check(grown.folder.path) == []
+        assert check_folder(grown.folder.path) == []
         filed = list(grown.file([Document("new", "der trainer und die mannschaft von arsenal mit dem tor " * 3)]))
         assert not filed[0].misfit
         grown.shape([], refit=True)
@@ -109,20 +111,19 @@ def test_together_a_subject_is_one_heading_in_both_languages(tmp_path):
 
 
 def test_apart_languages_are_branches_and_one_leaves_the_others_out(tmp_path):
-    told = []
-    teller = Teller()
-    teller.said = told.append
+    collector = NoteCollector()
+    options = GrowOptions(reporter=collector)
     apart = Recipe(topics=4, headings=False, languages="apart")
-    with Grower(apart, tell=teller).grow(bilingual(), tmp_path / "a.topiary") as grown:
+    with grow_collection(bilingual(), tmp_path / "a.topiary", apart, options) as grown:
         tree = grown.outline.tree
         assert [tree.names[node] for node in tree.children(tree.root)] == ["English", "German"]
         assert [{key.split("-")[0] for key in one} for one in tops(grown)] == [{"en"}, {"de"}]
-    told.clear()
+    collector.notes.clear()
     one = Recipe(topics=2, headings=False, languages="one")
-    with Grower(one, tell=teller).grow(reversed(bilingual()), tmp_path / "o.topiary") as grown:  # 220 in German first
+    with grow_collection(reversed(bilingual()), tmp_path / "o.topiary", one, options) as grown:  # 220 in German first
         assert {id[:2] for id in grown.documents.ids()} == {"en"}
         assert len(grown) == 260
-        assert any("220 documents are not in English and left out: German 220" in said for said in told)
+        assert any("220 documents are not in English and left out: German 220" in note for note in collector.notes)
         assert facts.n_problems(grown.generation.database) == 220
         assert grown.settings["n_grown"] == 260
 
@@ -133,41 +134,38 @@ def test_languages_that_cannot_be_grown_so_are_refused_or_said(tmp_path):
     with pytest.raises(UsageError, match="cam"):
         Recipe(languages="apart", model="hplsa")
     few = [one for one in bilingual(60) if one.id.startswith("en") or int(one.id.split("-")[2]) < 5]
-    told = []
-    teller = Teller()
-    teller.said = told.append
-    with Grower(Recipe(topics=2, headings=False), tell=teller).grow(few, tmp_path / "f.topiary") as grown:
-        said = "Too few documents for a tree of their own, and so grown with English: German 10 (a language needs 100 "
-        assert any(one.startswith(said) for one in told)
+    collector, recipe = NoteCollector(), Recipe(topics=2, headings=False)
+    with grow_collection(few, tmp_path / "f.topiary", recipe, GrowOptions(reporter=collector)) as grown:
+        said = "Too few documents for a separate tree, grown with English: German 10 (a language needs 100 "
+        assert any(one.startswith(said) for one in collector.notes)
         assert "grown on its own" not in grown.description.facts["reason"]  # ten German ones are too few
 
 
 class _Kept(list):
-    def many(self, rows):
+    def load_many(self, rows):
         return [self[row] for row in rows]
 
 
-def test_words_are_counted_by_the_language_of_most_documents_and_not_of_the_first():
-    told = []
-    teller = Teller()
-    teller.said = told.append
+def test_main_language_is_that_of_most_documents():
     kept = _Kept([Document("d", GERMAN)] * 250 + [Document("e", one.text) for one in islice(demo_documents(), 300)])
     first = Language("de", 1.0, 200)
-    assert Grower(Recipe(), tell=teller)._known_language(kept, first).code == "en"
-    assert told == ["Counted as English: the first documents are German, most are not"]
-    assert Grower(Recipe(language="de"), tell=teller)._known_language(kept, first) is first
-    assert Grower(Recipe(), tell=teller)._known_language(_Kept(kept[:300]), first) is first
+    assert find_main_language(Recipe(), kept, first).code == "en"
+    assert find_main_language(Recipe(language="de"), kept, first) is first
+    few = _Kept(kept[:150])
+    assert find_main_language(Recipe(), few, first) is first
 
 
 def test_documents_that_wait_for_their_language_come_as_they_were(tmp_path):
     one = Document("a", GERMAN, "t", ("x", "y"), "s.csv", "2025-01-22", "22/01/2025", (("n", "1"), ("n", "2")))
-    with waiting([one, Document("b", "short")], tmp_path) as every:
+    with collect_documents([one, Document("b", "short")], tmp_path) as every:
         assert list(every) == [("de", one), ("", Document("b", "short"))]
-        assert (every.language.code, every.undecided) == ("de", "")
+        assert (every.language.code, every.tie_note) == ("de", "")
     english = next(iter(demo_documents()))
-    with waiting([one, english], tmp_path) as every:
-        assert every.undecided.startswith("German and English have 1 document each; English is taken, for it has more")
+    with collect_documents([one, english], tmp_path) as every:
+        assert every.tie_note.startswith("German and English have 1 document each; English is taken, for it has more")
     same = Document("c", english.text[: len(GERMAN.strip())])
-    with waiting([Document("a", GERMAN.strip()), same], tmp_path) as every:
-        assert every.undecided.endswith("German is taken, for it came first and none has more text (--language CODE). ")
+    with collect_documents([Document("a", GERMAN.strip()), same], tmp_path) as every:
+        assert every.tie_note.endswith(
+            'German is taken, for it came first and none has more text (language = "CODE"). '
+        )
     assert not list(tmp_path.iterdir())

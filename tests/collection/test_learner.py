@@ -5,10 +5,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from topiarist.collection.judge import learner
-from topiarist.collection.judge.categories import Categories
-from topiarist.counts.copies import Copies
-from topiarist.errors import InputError
+from tests.estimators import zoo
+from topiarist.collection.classify import learning
+from topiarist.collection.classify.predictions import Categories
+from topiarist.collection.contents import read_categories, write_categories
+from topiarist.counts.duplicates import Duplicates
+from topiarist.errors import DamagedError, InputError
 
 
 def labels_of(collection):
@@ -25,10 +27,16 @@ def frequent(collection, number):
     return {name: labels for name, labels in known.items() if labels[0] in wanted}, wanted
 
 
+def test_categories_of_another_model_are_damaged(tmp_path):
+    write_categories(tmp_path, Categories(zoo.fitted("PMM"), is_multilabel=True))
+    with pytest.raises(DamagedError, match="expected a CategoryLearner, got a PMM"):
+        read_categories(tmp_path)
+
+
 def test_no_category_loses_its_only_document_to_the_judges():
     given = [("a",)] * 5 + [("b",)] * 2 + [("c",)] + [("a", "c")]
     for seed in range(20):
-        out, known = learner._held_out(given, 0.5, seed)
+        out, known = learning._split_heldout(given, 0.5, seed)
         assert len(out) == 4
         assert sorted([*out, *known]) == list(range(len(given)))
         assert {name for place in known for name in given[place]} == {"a", "b", "c"}
@@ -38,7 +46,7 @@ def test_no_category_loses_its_only_document_to_the_judges():
     ("share", "number", "low", "high"), [(1.0, 2, 0.34, 1.0), (0.5, 90, 0.39, 0.61), (0.0, 3, 0, 0.57)]
 )
 def test_how_little_a_few_held_out_documents_say(share, number, low, high):
-    assert learner._between(share, number) == pytest.approx((low, high), abs=0.01)
+    assert learning._wilson_interval(share, number) == pytest.approx((low, high), abs=0.01)
 
 
 def test_one_label_for_each_category(collection):
@@ -51,7 +59,7 @@ def test_one_label_for_each_category(collection):
     assert (quality.n_categories, quality.n_held_out, quality.accuracy, quality.left_out) == (3, 0, None, ())
     assert "nothing could be held out" in quality.reason
     assert set(collection.categories.names) == set(wanted)
-    told = collection.categories.told(collection.counts[:20])
+    told = collection.categories.predict(collection.counts[:20])
     assert all(len(labels) == 1 for labels, _ in told)
 
 
@@ -62,28 +70,27 @@ def test_what_was_chosen_is_told_and_kept(collection):
     assert "held out in turn are right" in quality.reason
     low, high = quality.accuracy_between
     assert low <= quality.accuracy <= high
-    assert Categories(object(), several=False).reason == ""
 
 
 def test_documents_without_a_label_may_be_left_out(collection):
     known, _ = frequent(collection, 3)
     few = dict(list(known.items())[::4])
-    learner.learn(collection, few, unlabelled_weight=0.0)
+    learning.learn_categories(collection, few, unlabelled_weight=0.0)
     assert collection.categories.model.unlabelled_weight_ == 0
-    learner.learn(collection, few)
+    learning.learn_categories(collection, few)
     assert collection.categories.model.unlabelled_weight_ in (0, 0.5)
 
 
 def test_choices_for_most_documents_serve_all_of_them(collection, monkeypatch):
     known, _ = frequent(collection, 3)
-    monkeypatch.setattr(learner, "MANY", 20)
-    fits, more = [], learner.CategoryLearner.fit_more
+    monkeypatch.setattr(learning, "MIN_DOCUMENTS_TO_REUSE_CHOICES", 20)
+    fits, more = [], learning.CategoryLearner.refit
 
     def fitted(self, X, y, vectors=None):
         fits.append(X.shape)
         return more(self, X, y, vectors=vectors)
 
-    monkeypatch.setattr(learner.CategoryLearner, "fit_more", fitted)
+    monkeypatch.setattr(learning.CategoryLearner, "refit", fitted)
     collection.learn(known)
     assert fits == [collection.counts.shape]
     every = {name: (*labels, "other") for name, labels in known.items()}
@@ -103,14 +110,14 @@ def test_certainties_of_several_labels_are_probabilities(collection):
     rows = collection.categories.shares(collection.counts)
     assert rows.min() >= 0
     assert rows.max() <= 1
-    told = collection.categories.read(collection.counts)
+    told = collection.categories.predict_labels(collection.counts)
     assert np.unique(told.place).size == len(collection)  # at least one label each
 
 
 def test_copies_are_held_out_together(collection, monkeypatch):
     rows = np.array([1, 4, 6, 9])
-    copies = Copies(np.array([4, 9]), np.array([0, 6]), np.ones(2))
-    monkeypatch.setitem(vars(collection), "copies", copies)
-    assert learner._together(collection, rows) == [[0], [1], [2, 3]]
-    groups = learner._numbered([[0], [1], [2, 3]], rows, 12)
+    copies = Duplicates(np.array([4, 9]), np.array([0, 6]), np.ones(2))
+    monkeypatch.setitem(collection.cache.values, "copies", copies)
+    assert learning._group_linked_documents(collection, rows) == [[0], [1], [2, 3]]
+    groups = learning._number_groups([[0], [1], [2, 3]], rows, 12)
     assert groups.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 6, 10, 11]

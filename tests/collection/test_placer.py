@@ -5,9 +5,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from topiarist import CAM, HPLSA, HierarchicalMixture
-from topiarist.collection.file.placer import Placer, log_likelihood, sample_of, usual_of
-from topiarist.estimators.tree.fitted_tree import posterior, shares_of, tree_model
-from topiarist.models.misfits import Usual
+from topiarist.collection.file.placer import Placer, compute_limits, draw_sample, log_likelihood
+from topiarist.estimators.tree.fitted_tree import compute_posterior, compute_shares, get_tree_model
+from topiarist.models.misfits import LengthLimits
 
 SUBJECTS, EACH, WORDS = 4, 150, 30
 
@@ -37,18 +37,18 @@ def model(request, counts):
 
 @pytest.fixture(scope="module")
 def placer(model):
-    fitted = tree_model(model)
+    fitted = get_tree_model(model)
     return Placer(model, fitted.tree, fitted.class_nodes)
 
 
 def usual_in(model, counts):
-    sample = sample_of(counts.shape[0])
-    return usual_of(tree_model(model), counts, sample, posterior(model, counts[sample]))
+    sample = draw_sample(counts.shape[0])
+    return compute_limits(get_tree_model(model), counts, sample, compute_posterior(model, counts[sample]))
 
 
 def test_places_agree_with_the_model(model, placer, counts):
     places = placer.place(counts[::50], 0.6)
-    np.testing.assert_allclose(places.posterior, posterior(model, counts[::50]), rtol=1e-6)
+    np.testing.assert_allclose(places.posterior, compute_posterior(model, counts[::50]), rtol=1e-6)
     np.testing.assert_array_equal(places.nodes, model.predict_path(counts[::50], 0.6))
     assert (places.certainty > 0.6).all()
     np.testing.assert_allclose(placer.place(counts[[50]], 0.6).posterior[0], places.posterior[1], rtol=1e-5, atol=1e-9)
@@ -63,9 +63,9 @@ def test_words_that_decide_are_those_of_the_subject(placer, counts):
 
 
 def test_the_likelihood_is_that_of_the_mixture(model, counts):
-    words = tree_model(model).class_word_table()
+    words = get_tree_model(model).class_word_table()
     np.testing.assert_allclose(words.sum(axis=0), 1.0, rtol=1e-4)
-    rows = np.ascontiguousarray(posterior(model, counts[:3]), words.dtype)
+    rows = np.ascontiguousarray(compute_posterior(model, counts[:3]), words.dtype)
     dense = counts[:3].toarray()
     mixture = np.maximum(rows @ words.T, 1e-300)
     np.testing.assert_allclose(
@@ -91,15 +91,15 @@ def test_a_document_without_known_words_is_unusual_and_at_the_root_or_the_prior(
 
 
 def test_lengths_of_few_documents_are_judged_by_all():
-    usual = Usual.of(np.array([-1.0] * 99 + [-9.0]), np.full(100, 10.0))
-    assert usual.unusual(np.array([-10.0, -1.0]), np.array([1000.0, 10.0])).tolist() == [True, False]
-    assert len(Usual.of(np.array([np.nan]), np.array([0.0])).limits) == len(usual.limits)
+    usual = LengthLimits.from_scores(np.array([-1.0] * 99 + [-9.0]), np.full(100, 10.0))
+    assert usual.is_outlier(np.array([-10.0, -1.0]), np.array([1000.0, 10.0])).tolist() == [True, False]
+    assert len(LengthLimits.from_scores(np.array([np.nan]), np.array([0.0])).limits) == len(usual.limits)
 
 
 def test_shares_come_in_blocks_and_sum_to_one(model, counts, monkeypatch):
-    whole = shares_of(model, counts)
-    monkeypatch.setattr("topiarist.estimators.tree.fitted_tree.BLOCK", 7)
-    parts = shares_of(model, counts)
+    whole = compute_shares(model, counts)
+    monkeypatch.setattr("topiarist.estimators.tree.fitted_tree.BLOCK_DOCUMENTS", 7)
+    parts = compute_shares(model, counts)
     np.testing.assert_allclose(parts.toarray(), whole.toarray(), atol=1e-6)
     np.testing.assert_allclose(whole.sum(axis=1), 1.0, rtol=1e-5)
-    assert shares_of(model, counts[:0]).shape == (0, whole.shape[1])
+    assert compute_shares(model, counts[:0]).shape == (0, whole.shape[1])

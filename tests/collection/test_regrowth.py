@@ -8,50 +8,50 @@ from tests.grown import collection, documents, grown_once, path  # noqa: F401
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow import regrowth
 from topiarist.collection.grow.recipe import Recipe
-from topiarist.collection.grow.regrowth import check_steadiness, known_steadiness
-from topiarist.collection.shape.changes import shape
+from topiarist.collection.grow.regrowth import check_steadiness, load_stability
 from topiarist.collection.shape.edits import Merge, Rename
+from topiarist.collection.shape.history import apply_edits
 from topiarist.errors import UsageError
-from topiarist.estimators.common.progress import Watching
+from topiarist.progress import ProgressReporter
 from topiarist.text.documents import Document
 
 
-class Stopping(Watching):
+class Stopping(ProgressReporter):
     def __init__(self, after):
         self.after, self.seen = after, []
 
-    def step(self, done, about):
-        self.seen.append((done, about))
-        if done == self.after:
+    def report(self, event):
+        self.seen.append((event.done, event.total))
+        if event.done == self.after:
             raise KeyboardInterrupt
 
 
 def test_it_is_kept_with_the_tree_and_forgotten_when_that_is_fitted_again(collection):  # noqa: F811
-    assert known_steadiness(collection) is None
+    assert load_stability(collection) is None
     found = check_steadiness(collection, 2)
     assert found.n_trees == 2
     assert set(found.shares) == set(collection.outline.topics[1:])
     assert all(0 <= share <= 1 for share in found.shares.values())
     assert sum(found.counts().values()) == len(found.shares)
     topic = collection.outline.topics[1]
-    assert f"({found.shares[topic]:.0%} came back in 2 other trees)" in found.said(topic)
-    shape(collection, [Rename(topic, "Mine")])
+    assert f"({found.shares[topic]:.0%} came back in 2 other trees)" in found.describe(topic)
+    apply_edits(collection, [Rename(topic, "Mine")])
     with Collection.open(collection.folder.path) as again:
-        assert known_steadiness(again) == found
+        assert load_stability(again) == found
         leaves = [again.outline.topics[leaf] for leaf in again.outline.tree.leaves[:2]]
         others = {topic: share for topic, share in found.shares.items() if topic not in leaves}
-        shape(again, [Merge(tuple(leaves))], refit=False)
-        assert known_steadiness(again).said(leaves[0]) == ""  # it has the documents of two now
-        assert set(known_steadiness(again).shares.items()) <= set(others.items())
+        apply_edits(again, [Merge(tuple(leaves))], refit=False)
+        assert load_stability(again).describe(leaves[0]) == ""  # it has the documents of two now
+        assert set(load_stability(again).shares.items()) <= set(others.items())
         with pytest.raises(UsageError, match="not fitted yet"):
             check_steadiness(again, 2)
-        shape(again, [])
-        assert known_steadiness(again) is None
+        apply_edits(again, [])
+        assert load_stability(again) is None
 
 
 def test_whoever_stops_it_keeps_what_the_trees_so_far_say(collection):  # noqa: F811
     watching = Stopping(after=1)
-    assert check_steadiness(collection, 3, watching=watching).n_trees == 1
+    assert check_steadiness(collection, 3, reporter=watching).n_trees == 1
     assert watching.seen == [(1, 3)]
 
 
@@ -66,10 +66,8 @@ def test_topics_of_separate_words_are_steady(tmp_path):
 
 def test_copies_count_once(tmp_path, monkeypatch):
     some, seen = documents()[:50], []
-    grown_again = regrowth._grown_again
-    monkeypatch.setattr(
-        regrowth, "_grown_again", lambda corpus, *rest: seen.append(corpus) or grown_again(corpus, *rest)
-    )
+    grown_again = regrowth._grow_half
+    monkeypatch.setattr(regrowth, "_grow_half", lambda corpus, *rest: seen.append(corpus) or grown_again(corpus, *rest))
     copies = [Document(f"copy/{row}", some[0].text, some[0].title) for row in range(30)]
     with Collection.grow([*some, *copies], tmp_path / "c.topiary", Recipe(topics=2, headings=False)) as grown:
         assert len(grown.copies) == 30

@@ -6,19 +6,18 @@ import numpy as np
 import pytest
 
 from tests.collection.test_collection import agree, bits
-from tests.grown import documents, new_documents, piled_documents
-from topiarist.collection.check import check
+from tests.grown import NoteCollector, documents, new_documents, piled_documents
+from topiarist.collection.check import check_folder
 from topiarist.collection.collection import Collection
-from topiarist.collection.describe.account import account_of
-from topiarist.collection.grow.grower import Grower
-from topiarist.collection.grow.journal import Teller
+from topiarist.collection.describe.account import build_account
+from topiarist.collection.grow.pipeline import grow_collection
 from topiarist.collection.grow.recipe import Recipe
-from topiarist.collection.remove.removal import chosen, preview
+from topiarist.collection.grow.state import GrowOptions
+from topiarist.collection.remove.removal import choose_documents, preview_removal
 from topiarist.collection.shape.edits import Pin, Rename
-from topiarist.collection.state import before_last
+from topiarist.collection.state import open_state_before_last
 from topiarist.errors import UsageError
-from topiarist.store import facts
-from topiarist.store.marks import Marks
+from topiarist.storage.marks import Marks
 from topiarist.text.documents import Document
 
 
@@ -52,11 +51,11 @@ def test_removed_documents_are_nowhere_and_undo_brings_them_back_exactly(collect
         found = [hit.id for hit in collection.search("galaxies", 497, by=by)]
         assert not set(found) & set(gone)
     assert collection.search("galaxies", 500, by="words").total <= expected
-    assert not set(collection.placed.ids) & set(gone)
+    assert not set(collection.assignments.ids) & set(gone)
     typical = {row for node in collection.description.nodes for row in node.rows}
     assert max(typical) < 497
-    assert check(collection.folder.path) == []
-    with before_last(collection)[0] as then:
+    assert check_folder(collection.folder.path) == []
+    with open_state_before_last(collection)[0] as then:
         assert then.documents.ids() == ids
     with collection.folder.writing() as generation:
         Marks(generation.database).tag([0], "later")
@@ -64,7 +63,9 @@ def test_removed_documents_are_nowhere_and_undo_brings_them_back_exactly(collect
     assert bits(collection) == everything
     assert texts(collection) == before
     assert collection.marks.tags() == {"later": 1, "mine": 3}
-    assert check(collection.folder.path) == [] or all(one.severity == "note" for one in check(collection.folder.path))
+    assert check_folder(collection.folder.path) == [] or all(
+        one.severity == "note" for one in check_folder(collection.folder.path)
+    )
 
 
 def test_a_removal_is_one_step_among_others(collection):
@@ -97,14 +98,14 @@ def test_documents_can_be_added_and_the_tree_fitted_after_a_removal(collection):
     collection.shape([], refit=True)
     agree(collection)
     assert collection.documents.ids() == [ids[0], *ids[5:], *(one.id for one in new_documents(5))]
-    assert check(collection.folder.path) == []
+    assert check_folder(collection.folder.path) == []
 
 
 def test_the_sizes_of_topics_are_those_of_the_documents_that_are_left(collection):
-    shares, rows = collection.shares, chosen(collection, collection.documents.ids()[:50])
+    shares, rows = collection.shares, choose_documents(collection, collection.documents.ids()[:50])
     own = np.asarray(shares[50:].sum(axis=0, dtype=np.float64)).ravel()
     sizes = own @ collection.outline.tree.path_mask(collection.outline.class_nodes)
-    told = preview(collection, rows)
+    told = preview_removal(collection, rows)
     assert sum(told.topics.values()) == 50
     collection.remove(told.ids)
     assert np.allclose([node.size for node in collection.tree.nodes], sizes)
@@ -117,7 +118,7 @@ def test_what_cannot_be_removed_is_said(collection):
         collection.remove(["nobody"])
     with pytest.raises(UsageError, match="no document matches"):
         collection.remove(query="xyzzyplugh")
-    with pytest.raises(UsageError, match="neither"):
+    with pytest.raises(UsageError, match="either ids or a query"):
         collection.remove()
 
 
@@ -142,9 +143,7 @@ def test_of_copies_the_next_is_the_first_when_the_first_is_gone(collection):
 
 
 def test_what_was_removed_stays_out_when_it_is_grown_again(tmp_path):
-    told, some = [], documents()[:80]
-    teller = Teller()
-    teller.said = told.append
+    collector, some = NoteCollector(), documents()[:80]
     recipe, folder = Recipe(topics=2, headings=False), tmp_path / "c.topiary"
     with Collection.grow(some, folder, recipe) as collection:
         collection.remove([some[0].id, some[1].id])
@@ -153,22 +152,25 @@ def test_what_was_removed_stays_out_when_it_is_grown_again(tmp_path):
         collection.remove([some[3].id], forget=True)
         collection.remove([some[4].id])
         collection.add([some[4]])  # by hand: it is wanted again
-    with Grower(recipe, tell=teller).grow(some, folder, force=True) as again:
+    with grow_collection(some, folder, recipe, GrowOptions(reporter=collector), force=True) as again:
         gone = {some[0].id, some[1].id, some[3].id}
         assert set(again.documents.ids()) == {one.id for one in some} - gone
-        assert any(said.startswith("3 documents that people removed stay out (--take-removed") for said in told)
-        assert [one.number for one in account_of(again) if one.what == "removed"] == [3]
+        assert any(
+            note.startswith("3 documents that people removed stay out (the setting take-removed")
+            for note in collector.notes
+        )
+        assert [one.number for one in build_account(again) if one.what == "removed"] == [3]
         assert again.settings["n_grown"] == 77
-    with Grower(recipe).grow(some, folder, force=True) as third:
+    with grow_collection(some, folder, recipe, force=True) as third:
         assert not gone & set(third.documents.ids())
-    with Grower(recipe, take_removed=True).grow(some, folder, force=True) as whole:
+    with grow_collection(some, folder, recipe, GrowOptions(take_removed=True), force=True) as whole:
         assert set(whole.documents.ids()) == {one.id for one in some}
-        assert not [one for one in account_of(whole) if one.what == "removed"]
+        assert not [one for one in build_account(whole) if one.what == "removed"]
 
 
 def told(collection):
     """What the account says of languages and of repeated lines."""
-    return [(one.number, one.said) for one in account_of(collection) if one.what in ("language", "repeated")]
+    return [(one.number, one.said) for one in build_account(collection) if one.what in ("language", "repeated")]
 
 
 def test_languages_and_repeated_lines_count_what_is_added_and_what_is_removed(tmp_path):
@@ -183,14 +185,6 @@ def test_languages_and_repeated_lines_count_what_is_added_and_what_is_removed(tm
         assert told(collection) == first
         collection.undo()
         assert told(collection) == second
-        with collection.folder.writing() as generation:  # as an earlier version has it
-            generation.database.run("DROP TABLE languages")
-            known = {name: value for name, value in collection.settings["repeated"].items() if name != "added"}
-            facts.change_settings(generation.database, {"repeated": {**known, "documents": first[-1][0]}})
-        collection.refresh()
-        collection.remove([f"new/{added[0].id}"])
-        assert collection.settings["languages"] == {"en": first[0][0]}  # what was added was never counted
-        assert told(collection)[-1][0] == second[-1][0] - 1
 
 
 def test_additions_that_were_taken_back_do_not_end_what_undo_reaches(collection):

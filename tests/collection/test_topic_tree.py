@@ -12,11 +12,11 @@ from scipy.sparse import csr_array
 from topiarist import CAM, Corpus, Tree
 from topiarist.collection.describe import nodes
 from topiarist.collection.describe.flat_topics import set_general_words_aside
-from topiarist.collection.describe.nodes import ROOT, WORDLESS, named
-from topiarist.collection.describe.topic_tree import _reason, describe_tree, grow_tree
+from topiarist.collection.describe.nodes import NO_WORDS, ROOT, assign_names
+from topiarist.collection.describe.topic_tree import _describe_leaves, describe_tree, grow_tree
 from topiarist.counts import CountSettings, PhraseSettings
 from topiarist.errors import InputError
-from topiarist.estimators.tree.growth_sample import sampled
+from topiarist.estimators.tree.growth_sample import draw_sample
 from topiarist.estimators.tree.preparation import Curve
 from topiarist.text.documents import Document
 
@@ -120,7 +120,7 @@ def test_as_many_leaves_as_asked_for(found):
         (5, None, "converged", "5 leaves: the smallest tree within 1 % of the best of 1–6 (held-out perplexity 790)"),
         (1, None, "converged", "1 leaf: no division predicts held-out words better by more than 1 % "),
         (5, 5, "converged", "5 leaves, as asked for (held-out perplexity 790)"),
-        (5, 9, "converged", "5 leaves: 9 were asked for, but no more keep documents of their own "),
+        (5, 9, "converged", "5 leaves: 9 were requested, but further leaves keep no documents "),
         (4, None, "interrupted", "4 leaves when growing was stopped (held-out perplexity 800)"),
     ],
 )
@@ -131,8 +131,8 @@ def test_why_it_has_as_many_leaves(n_leaves, asked, stopped, sentence):
     assert curve.chosen == n_leaves
     tree = Tree.star(n_leaves) if n_leaves > 1 else Tree.single()
     model = SimpleNamespace(tree_=tree, n_clusters=asked, curve_=curve, stopped_=stopped)
-    assert _reason(model, 100).startswith(sentence)
-    assert "perplexity" not in _reason(model, 10)  # of few documents it would be chance
+    assert _describe_leaves(model, 100).startswith(sentence)
+    assert "perplexity" not in _describe_leaves(model, 10)  # of few documents it would be chance
 
 
 def test_more_leaves_than_documents(three_subjects):
@@ -141,7 +141,7 @@ def test_more_leaves_than_documents(three_subjects):
 
 
 def test_nothing_to_tell_documents_apart_by():
-    with pytest.raises(InputError, match="nothing to tell 5 documents apart by"):
+    with pytest.raises(InputError, match="no word distinguishes the 5 documents"):
         grow_tree(corpus(["same words"] * 5))
 
 
@@ -163,7 +163,7 @@ def test_a_node_does_not_borrow_the_words_of_others(three_subjects):
         assert node == found.tree.root or len(themes) <= 1
     for node in range(len(found.tree)):
         if not found.nodes[node].words and node != found.tree.root:
-            assert found.tree.names[node].startswith(WORDLESS)
+            assert found.tree.names[node].startswith(NO_WORDS)
 
 
 def test_a_given_tree_keeps_its_names(three_subjects):
@@ -240,13 +240,13 @@ def test_a_name_is_kept_while_its_words_are_among_the_first():
     tree = Tree.star(3)
     words = [(), ("b", "a", "c"), ("x", "y", "z"), ("a", "b", "d")]
     before = ["Everything", "a · b", "p · q", ""]
-    assert named(tree, words, before).names == (
+    assert assign_names(tree, words, before).names == (
         "Everything",
         "a · b",
         "x · y",
         "d",
     )  # no word twice below one parent
-    assert named(tree, words).names == ("Everything", "b · a", "x · y", "d")
+    assert assign_names(tree, words).names == ("Everything", "b · a", "x · y", "d")
 
 
 def test_a_new_name_keeps_away_from_the_words_of_names_that_stay():
@@ -256,11 +256,35 @@ def test_a_new_name_keeps_away_from_the_words_of_names_that_stay():
         ["Everything", "goal · cup", "1"],
         [(), ("cup · goal",), ("cup final · racket", "serve · court")],
     )
-    assert named(tree, words, before, candidates, frozenset({1})).names[1:] == ("goal · cup", "serve · court")
+    assert assign_names(tree, words, before, candidates, frozenset({1})).names[1:] == ("goal · cup", "serve · court")
     candidates[2] = ("cup final · racket",)
-    assert named(tree, words, before, candidates, frozenset({1})).names[2] == "racket · serve"
+    assert assign_names(tree, words, before, candidates, frozenset({1})).names[2] == "racket · serve"
     words[2], candidates[2] = ("cup", "goals"), ("cup final",)
-    assert named(tree, words, before, candidates, frozenset({1})).names[2] == "cup final"  # better than none
+    assert assign_names(tree, words, before, candidates, frozenset({1})).names[2] == "cup final"  # better than none
+
+
+HEADED = Tree((-1, 0, 1, 1, 0))
+HEADED_NAMES = [(), ("oil · gas, goal",), ("oil · gas",), ("goal",), ("court",)]
+
+
+def test_joined_name_has_the_names_that_the_largest_children_have_now():
+    words, sizes = [(name,) for name in "vwxyz"], [9, 7, 3, 4, 2]
+    assert assign_names(HEADED, words, names=HEADED_NAMES, sizes=sizes).names[1] == "goal, oil · gas"
+    before = ["Everything", "oil · gas, goal", "Energy", "1", "2"]
+    found = assign_names(HEADED, words, before, HEADED_NAMES, frozenset({2}), sizes).names
+    assert found[1:4] == ("goal, Energy", "Energy", "goal")
+
+
+def test_joined_name_that_leads_to_its_heading_is_kept():
+    names = [(), ("oil, goal", "oil · gas, goal"), *HEADED_NAMES[2:]]
+    found = assign_names(HEADED, [(name,) for name in "vwxyz"], names=names, sizes=[9, 7, 4, 3, 2]).names
+    assert found[1] == "oil, goal"
+
+
+def test_no_two_topics_get_the_same_name():
+    names = [(), ("goal",), ("cup", "goal"), ("court",), ("goal", "bail")]
+    found = assign_names(HEADED, [(f"w{number}",) for number in range(5)], names=names).names
+    assert found[1:] == ("goal", "cup", "court", "bail")
 
 
 def test_of_very_many_documents_some_tell_what_stands_for_a_topic(three_subjects, monkeypatch):
@@ -268,11 +292,11 @@ def test_of_very_many_documents_some_tell_what_stands_for_a_topic(three_subjects
     special, general = set_general_words_aside(three_subjects)
     model = CAM(3, random_state=0).fit(special.counts)
     whole = describe_tree(model, special, general)
-    monkeypatch.setattr("topiarist.estimators.tree.growth_sample.MOST_GROWN", 60)
-    monkeypatch.setattr("topiarist.hierarchy.naming.presence.BLOCK", 37)
-    monkeypatch.setattr(nodes, "OF_EACH", 0)
+    monkeypatch.setattr("topiarist.estimators.tree.growth_sample.MAX_GROWTH_DOCUMENTS", 60)
+    monkeypatch.setattr("topiarist.trees.naming.presence.BLOCK_DOCUMENTS", 37)
+    monkeypatch.setattr(nodes, "MIN_DOCUMENTS_PER_CLASS", 0)
     some = describe_tree(model, special, general)
-    drawn = set(sampled(special.n_docs, 0).tolist())
+    drawn = set(draw_sample(special.n_docs, 0).tolist())
     assert len(drawn) == 60 < special.n_docs
     assert all(drawn.issuperset(node.rows) for node in some.nodes)
     assert not all(drawn.issuperset(node.rows) for node in whole.nodes)
@@ -282,12 +306,12 @@ def test_of_very_many_documents_some_tell_what_stands_for_a_topic(three_subjects
 
 def test_a_small_topic_is_stood_for_by_its_own_documents(monkeypatch):
     """Of a class that chance left out some documents are looked at all the same."""
-    monkeypatch.setattr("topiarist.estimators.tree.growth_sample.MOST_GROWN", 30)
+    monkeypatch.setattr("topiarist.estimators.tree.growth_sample.MAX_GROWTH_DOCUMENTS", 30)
     own = np.where(np.arange(1000) % 250 == 7, 0, 1 + np.arange(1000) % 2)  # four documents of the first class
     shares = csr_array((np.ones(1000, np.float32), own, np.arange(1001)), shape=(1000, 3))
-    looked = nodes._looked_at(shares)
+    looked = nodes._sample_documents(shares)
     assert set(np.flatnonzero(own == 0)) <= set(looked.tolist())
-    assert len(looked) <= 30 + 4 + 2 * nodes.OF_EACH
+    assert len(looked) <= 30 + 4 + 2 * nodes.MIN_DOCUMENTS_PER_CLASS
     assert (np.diff(looked) > 0).all()
-    monkeypatch.setattr("topiarist.estimators.tree.growth_sample.MOST_GROWN", 1000)
-    assert nodes._looked_at(shares) is None
+    monkeypatch.setattr("topiarist.estimators.tree.growth_sample.MAX_GROWTH_DOCUMENTS", 1000)
+    assert nodes._sample_documents(shares) is None

@@ -3,8 +3,10 @@
 import pytest
 
 from tests.collection.torture_pile import build
-from topiarist.collection import Collection, Recipe, account_of
-from topiarist.collection.passages import whole_of
+from topiarist.collection.collection import Collection
+from topiarist.collection.describe.account import build_account
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.passages import find_parent
 from topiarist.text.language import LANGUAGE
 from topiarist.text.repeated import spans
 
@@ -50,14 +52,14 @@ def test_dates_languages_copies_and_bars_row_by_row(grown, known):
 def test_pages_are_passages_of_one_document(grown):
     collection, rows = grown
     (report,) = [row for row in rows if row.pages]
-    whole = whole_of(collection, report.id)
+    whole = find_parent(collection, report.id)
     assert [one.label for one in whole.passages] == [f"page {number}" for number in range(1, report.pages + 1)]
 
 
 def test_the_account_tells_it(grown):
     collection, rows = grown
-    told = {one.what: one.number for one in account_of(collection) if one.what != "language"}
-    languages = {one.query: one.number for one in account_of(collection) if one.what == "language"}
+    told = {one.what: one.number for one in build_account(collection) if one.what != "language"}
+    languages = {one.query: one.number for one in build_account(collection) if one.what == "language"}
     assert told["copies"] == sum(bool(row.copy_of) for row in rows)
     assert told["repeated"] == sum(row.bars for row in rows)
     undated = [row for row in rows if not row.date]

@@ -1,9 +1,4 @@
-"""Documents that are alike by meaning: their vectors point the same way, whatever words they have.
-
-These are no copies: an encoder takes two reports of one event for alike, or a translation and its original, and also
-two forms of which only the names differ. So nothing is folded and nothing is counted once because of it; it is a list
-for people. Documents of one topic are compared with each other, exactly; who lies in different topics is not compared.
-"""
+"""Documents of one topic whose embeddings are close, although they are not duplicates."""
 
 from __future__ import annotations
 
@@ -13,19 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topiarist.arrays import Array, Csr, Floats
-from topiarist.counts.vectors import has_vector
+from topiarist.counts.vectors import find_rows_with_vectors
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
-LEAST = 0.9  # cosine of two documents that are told
-MOST = 1_000  # pairs that are told, the nearest
-CELLS = 1 << 22  # pairs that are compared at a time
+MIN_COSINE = 0.9  # cosine of a reported pair
+MAX_PAIRS = 1_000  # reported pairs, the most similar ones
+MAX_CELLS = 1 << 22  # pairs that are compared at once
 
 
 @dataclass(frozen=True)
-class AlikeDocument:
-    """One of two."""
+class SimilarDocument:
+    """Document of a pair of similar documents."""
 
     row: int
     id: str
@@ -33,75 +28,78 @@ class AlikeDocument:
 
 
 @dataclass(frozen=True)
-class AlikePair:
-    """Two documents that are no copies of each other: how near their vectors are, and what words they share."""
+class SimilarPair:
+    """Two similar documents that are not duplicates, with the cosine of their embeddings and shared words."""
 
-    first: AlikeDocument
-    second: AlikeDocument
+    first: SimilarDocument
+    second: SimilarDocument
     cosine: float
-    shared: float  # of the different words of both, the share that both have
+    shared: float  # share of the distinct words of both that both have
 
 
 @dataclass(frozen=True)
-class Alike:
-    """The nearest pairs, how many there are in all, and how near they are at least."""
+class SimilarPairs:
+    """Closest pairs of documents, with the number of all pairs and the minimum cosine."""
 
-    pairs: tuple[AlikePair, ...]
+    pairs: tuple[SimilarPair, ...]
     number: int
-    least: float
+    min_cosine: float
 
 
-def alike_by_meaning(collection: Collection, least: float = LEAST, most: int = MOST) -> Alike | None:
-    """Pairs of documents of one topic whose vectors are near; copies are left out. None without vectors."""
+def find_similar_pairs(
+    collection: Collection, min_cosine: float = MIN_COSINE, max_pairs: int = MAX_PAIRS
+) -> SimilarPairs | None:
+    """Return pairs of documents of one topic with similar embeddings, without duplicates; None without embeddings."""
     vectors = collection.vectors
     if vectors is None:
         return None
-    kept = np.flatnonzero(collection.copies.is_first(len(vectors)) & has_vector(vectors))
-    topics = np.asarray(collection.shares.argmax(axis=1)).ravel()[kept]
+    rows_with_vector = np.flatnonzero(
+        collection.copies.find_first_documents(len(vectors)) & find_rows_with_vectors(vectors)
+    )
+    topics = np.asarray(collection.shares.argmax(axis=1)).ravel()[rows_with_vector]
     best, number = np.zeros((0, 3)), 0
     for topic in np.unique(topics).tolist():
-        best, number = _near(vectors, kept[topics == topic], least, most, (best, number))
+        best, number = _add_close_pairs(
+            vectors, rows_with_vector[topics == topic], min_cosine, max_pairs, (best, number)
+        )
     rows = np.unique(best[:, :2].astype(np.int64)).tolist()
-    names = dict(zip(rows, collection.documents.many(rows, texts=False), strict=True))
+    names = dict(zip(rows, collection.documents.load_many(rows, texts=False), strict=True))
 
-    def pair(one: int, other: int, near: float) -> AlikePair:
-        first, second = (AlikeDocument(row, names[row].id, names[row].title) for row in (one, other))
-        return AlikePair(first, second, near, _shared(collection.counts, one, other))
+    def pair(first_row: int, second_row: int, cosine: float) -> SimilarPair:
+        first, second = (SimilarDocument(row, names[row].id, names[row].title) for row in (first_row, second_row))
+        return SimilarPair(first, second, cosine, _shared_share(collection.counts, first_row, second_row))
 
-    told = tuple(pair(int(one), int(other), near) for one, other, near in best.tolist())
-    return Alike(told, number, least)
+    pairs = tuple(pair(int(first_row), int(second_row), cosine) for first_row, second_row, cosine in best.tolist())
+    return SimilarPairs(pairs, number, min_cosine)
 
 
-def _near(vectors: Floats, rows: Array, least: float, most: int, before: tuple[Array, int]) -> tuple[Array, int]:
-    """The nearest pairs so far and how many there are, with those among some documents.
-
-    A row for each pair: both numbers, the smaller first, and the cosine. All are counted; of each block no more are
-    kept than may be told, for near-equal documents are near each other in millions of pairs.
-    """
-    wide, (best, number), start = vectors[rows].astype(np.float32), before, 0
+def _add_close_pairs(
+    vectors: Floats, rows: Array, min_cosine: float, max_pairs: int, best_before: tuple[Array, int]
+) -> tuple[Array, int]:
+    """Add the closest pairs of some documents (row, row, cosine) to the closest so far, and count all pairs."""
+    single, (best, number), start = vectors[rows].astype(np.float32), best_before, 0
     while start < len(rows):
-        step = max(1, CELLS // (len(rows) - start))
-        near = wide[start : start + step] @ wide[start:].T
-        one, other = np.nonzero(np.triu(near >= np.float32(least), 1))
-        number += len(one)
-        kept = _largest(near[one, other], most)
-        one, other = one[kept], other[kept]
-        found = np.stack([rows[start + one], rows[start + other], near[one, other]], axis=1)
-        every = np.concatenate([best, found])
-        best = every[np.lexsort((every[:, 1], every[:, 0], -every[:, 2]))][:most]
+        step = max(1, MAX_CELLS // (len(rows) - start))
+        cosines = single[start : start + step] @ single[start:].T
+        first, second = np.nonzero(np.triu(cosines >= np.float32(min_cosine), 1))
+        number += len(first)
+        indices = _find_largest(cosines[first, second], max_pairs)
+        first, second = first[indices], second[indices]
+        pairs = np.stack([rows[start + first], rows[start + second], cosines[first, second]], axis=1)
+        candidates = np.concatenate([best, pairs])
+        best = candidates[np.lexsort((candidates[:, 1], candidates[:, 0], -candidates[:, 2]))][:max_pairs]
         start += step
     return best, number
 
 
-def _largest(values: Array, most: int) -> Array:
-    """The places of the largest numbers, in their order; of equal ones the first."""
-    if len(values) <= most or most < 1:
-        return np.arange(len(values))[: max(most, 0)]
-    limit = np.partition(values, -most)[-most]
-    above = np.flatnonzero(values > limit)
-    return np.sort(np.concatenate([above, np.flatnonzero(values == limit)[: most - len(above)]]))
+def _find_largest(values: Array, maximum: int) -> Array:
+    if len(values) <= maximum or maximum < 1:
+        return np.arange(len(values))[: max(maximum, 0)]
+    limit = np.partition(values, -maximum)[-maximum]
+    indices_above = np.flatnonzero(values > limit)
+    return np.sort(np.concatenate([indices_above, np.flatnonzero(values == limit)[: maximum - len(indices_above)]]))
 
 
-def _shared(counts: Csr, one: int, other: int) -> float:
-    own = [set(counts.indices[counts.indptr[row] : counts.indptr[row + 1]].tolist()) for row in (one, other)]
-    return len(own[0] & own[1]) / max(len(own[0] | own[1]), 1)
+def _shared_share(counts: Csr, first: int, second: int) -> float:
+    word_sets = [set(counts.indices[counts.indptr[row] : counts.indptr[row + 1]].tolist()) for row in (first, second)]
+    return len(word_sets[0] & word_sets[1]) / max(len(word_sets[0] | word_sets[1]), 1)

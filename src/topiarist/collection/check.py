@@ -1,8 +1,4 @@
-"""Is a collection whole? Every checksum, every table, every name, and whether its parts fit each other.
-
-``check`` reads and changes nothing. ``repair`` makes the full-text index anew and sweeps up what nobody refers to;
-nothing else can be made from what is left, and guessing would be worse than saying so.
-"""
+"""Integrity of a collection: checksums, tables, names and the agreement of its parts."""
 
 from __future__ import annotations
 
@@ -15,16 +11,24 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
-from topiarist.collection.find.index.soundness import check_sound
+from topiarist.collection.search.index.soundness import check_sound
 from topiarist.collection.state import CATEGORIES
-from topiarist.errors import DamagedError, LackError, ResourceError, TopiaristError, in_words, lack, reading
-from topiarist.store import edit_log, facts
-from topiarist.store.collection_folder import GROWING, Folder, leftovers, part_leftovers
-from topiarist.store.database import BROKEN, need_fts5
-from topiarist.store.document_table import Documents
-from topiarist.store.fulltext import Index
-from topiarist.store.generation import DATABASE, Generation, part_faults
-from topiarist.store.sealed_folder import locked
+from topiarist.errors import (
+    DamagedError,
+    ResourceError,
+    SystemLimitError,
+    TopiaristError,
+    describe_error,
+    reading,
+    to_limit_error,
+)
+from topiarist.storage import edit_log, facts
+from topiarist.storage.collection_folder import GROWING, Folder, list_leftovers, list_part_leftovers
+from topiarist.storage.database import DAMAGED_DATABASE, require_fts5
+from topiarist.storage.document_table import Documents
+from topiarist.storage.fulltext import Index
+from topiarist.storage.generation import DATABASE, Generation, part_faults
+from topiarist.storage.sealed_folder import lock_folder
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -33,17 +37,17 @@ if TYPE_CHECKING:
 Severity = Literal["error", "warning", "note"]
 T = TypeVar("T")
 
-AGAIN = "take it from a backup, or grow it anew with --force"
+REPLACE_ADVICE = "restore it from a backup, or grow it again with --force"
 REPAIR = "topiarist check --repair"
-ALONE = "whoever reads and whoever writes wait for each other: it was made on a drive of the network, or on one like it"
-_MANY = 20  # faults of one kind; there is no need to list them all
-ROWS = 1 << 14  # vectors that are looked at together
-SUMS = 1e-3  # how far the shares of a document may be from one: they are single-precision numbers
+LOCK_NOTE = "readers and writers wait for each other, because the database was created on a network drive"
+MAX_FAULTS = 20  # faults of one kind in the result
+BLOCK_ROWS = 1 << 14  # vectors that are checked at once
+SHARE_TOLERANCE = 1e-3  # tolerance of the sum of the shares of a document, which have single precision
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is not as it should be, and what to do."""
+    """Fault or note of a check, with advice."""
 
     severity: Severity
     what: str
@@ -51,181 +55,192 @@ class Finding:
     advice: str
 
 
-def check(path: str | os.PathLike[str]) -> list[Finding]:
-    """Everything that is wrong with a collection; nothing, if all is well. No collection at all is an error.
-
-    So is a lack of files, memory or disk: what could not be looked at is neither whole nor damaged.
-    """
-    need_fts5()
-    shown = os.fspath(path)
+def check_folder(path: str | os.PathLike[str]) -> list[Finding]:
+    """Return all faults of a collection; a missing collection, or a lack of files, memory or disk, is an error."""
+    require_fts5()
+    display_path = os.fspath(path)
     try:
         folder = Folder.open(path)
     except DamagedError as error:
-        return [Finding("error", error.message, shown, error.hint if "pip" in error.hint else AGAIN)]
+        return [Finding("error", error.message, display_path, error.hint if "pip" in error.hint else REPLACE_ADVICE)]
     try:
-        found = [*_guarded(_database_findings, folder.generation), *_guarded(_leftover_findings, folder)]
-        if not any(one.severity == "error" for one in found):
-            found = [*_guarded(_agreement_findings, folder), *found]
-        return found
+        findings = [*_guard(_database_findings, folder.generation), *_guard(_leftover_findings, folder)]
+        if not any(finding.severity == "error" for finding in findings):
+            findings = [*_guard(_agreement_findings, folder), *findings]
+        return findings
     finally:
         folder.close()
 
 
-def _guarded(look: Callable[[T], Iterator[Finding]], at: T) -> Iterator[Finding]:
-    """What somebody finds; whatever a damaged or forged file makes of that is a finding too, a lack of room is not."""
+def _guard(find_faults: Callable[[T], Iterator[Finding]], target: T) -> Iterator[Finding]:
+    """Yield the findings of a check; any error from a damaged file is a finding, but a lack of resources is raised."""
     try:
         with reading("something in it"):
-            yield from look(at)
-    except LackError:
+            yield from find_faults(target)
+    except SystemLimitError:
         raise
     except TopiaristError as error:
-        yield Finding("error", error.message, DATABASE, AGAIN)
+        yield Finding("error", error.message, DATABASE, REPLACE_ADVICE)
 
 
-def repair(path: str | os.PathLike[str]) -> list[Finding]:
-    """Make the full-text index anew and remove leftovers, under the lock; what is still wrong afterwards."""
+def repair_folder(path: str | os.PathLike[str]) -> list[Finding]:
+    """Rebuild the full-text index and remove leftovers under the lock; return the remaining findings."""
     folder = Folder.open(path)
     try:
         with suppress(DamagedError), folder.writing() as generation, generation.database.transaction():
             Documents(generation.database).index()
     finally:
         folder.close()
-    return check(path)
+    return check_folder(path)
 
 
 def _database_findings(generation: Generation) -> Iterator[Finding]:
-    """A database that cannot be read at all is one finding; otherwise whatever is wrong in it."""
+    """Yield a single finding for an unreadable database, otherwise all faults in it."""
     try:
-        faults = [Finding("error", what, DATABASE, AGAIN) for what in generation.database.faults(_MANY)]
+        faults = [Finding("error", fault, DATABASE, REPLACE_ADVICE) for fault in generation.database.faults(MAX_FAULTS)]
         yield from faults
-        if any(one.what.startswith(BROKEN) for one in faults):  # what it answers is worth nothing, and may have no end
+        if any(
+            finding.what.startswith(DAMAGED_DATABASE) for finding in faults
+        ):  # answers of a damaged database are unreliable and may not end
             return
-        if generation.database.waits:
-            yield Finding("note", ALONE, DATABASE, "nothing is wrong; on a disk of this machine nobody waits")
+        if generation.database.is_exclusive:
+            yield Finding("note", LOCK_NOTE, DATABASE, "no action is needed; on a local disk they do not wait")
         with generation.database.snapshot():
-            yield from (Finding("error", what, DATABASE, AGAIN) for what in _table_faults(generation))
+            yield from (Finding("error", fault, DATABASE, REPLACE_ADVICE) for fault in _table_faults(generation))
             yield from _part_findings(generation)
-        found = list(_index_findings(generation))
-        yield from found
-        if not any(one.severity == "error" for one in found):
-            yield from (Finding("error", what, DATABASE, REPAIR) for what in Index(generation.database).lost())
-    except LackError:
+        findings = list(_index_findings(generation))
+        yield from findings
+        if not any(finding.severity == "error" for finding in findings):
+            yield from (
+                Finding("error", fault, DATABASE, REPAIR) for fault in Index(generation.database).find_defects()
+            )
+    except SystemLimitError:
         raise
     except DamagedError as error:
-        yield Finding("error", error.message, DATABASE, AGAIN)
+        yield Finding("error", error.message, DATABASE, REPLACE_ADVICE)
     except ResourceError as error:
         yield Finding("warning", f"could not be checked: {error.message}", DATABASE, error.hint)
 
 
 def _table_faults(generation: Generation) -> Iterator[str]:
-    """Documents in rows without a gap, each as it was written; states that are so, and name parts that are known."""
+    """Yield faults of documents (gaps, changes) and of states and their parts."""
     documents = Documents(generation.database)
     yield from documents.gaps()
-    changed = list(documents.changed())
-    for row, id in changed[:_MANY]:
+    changed_documents = list(documents.find_changed_texts())
+    for row, id in changed_documents[:MAX_FAULTS]:
         yield f"document {id!r} (row {row}) has changed since it was written"
-    if len(changed) > _MANY:
-        yield f"and {len(changed) - _MANY:,} more documents"
+    if len(changed_documents) > MAX_FAULTS:
+        yield f"and {len(changed_documents) - MAX_FAULTS:,} more documents"
     yield from edit_log.faults(generation.database)
-    for said in (facts.settings, edit_log.history):
+    for read_table in (facts.settings, edit_log.history):
         try:
-            said(generation.database)
+            read_table(generation.database)
         except DamagedError as error:
             yield error.message
 
 
 def _part_findings(generation: Generation) -> Iterator[Finding]:
     now = edit_log.current(generation.database)
-    current = set(edit_log.named(now[1])) if now else set()
+    current = set(edit_log.list_parts(now[1])) if now else set()
     for name, digest in edit_log.parts(generation.database).items():
         for fault in part_faults(generation.folder / name, digest, contents=True):
             if name in current:
-                yield Finding("error", fault, name, AGAIN)
+                yield Finding("error", fault, name, REPLACE_ADVICE)
             else:
-                yield Finding("warning", fault, name, "it belongs to an earlier state: undo will not reach it")
+                yield Finding("warning", fault, name, "it belongs to an earlier state, and undo cannot restore that")
 
 
 def _agreement_findings(folder: Folder) -> Iterator[Finding]:
-    """Parts that are each as they were written, and do not fit each other or the state."""
+    """Yield disagreements between parts that are each unchanged, and the state."""
     from topiarist.collection.collection import Collection
 
     try:
         collection = Collection(folder)
     except DamagedError as error:
-        yield Finding("error", error.message, DATABASE, AGAIN)
+        yield Finding("error", error.message, DATABASE, REPLACE_ADVICE)
         return
-    for fault in disagreements(collection):
-        yield Finding("error", fault, folder.generation.folder.name, AGAIN)
+    for fault in find_disagreements(collection):
+        yield Finding("error", fault, folder.generation.folder.name, REPLACE_ADVICE)
 
 
 def _index_findings(generation: Generation) -> Iterator[Finding]:
-    """The full-text index agrees with the texts. FTS5 only says so to whoever may write, though nothing is written."""
+    """Yield a finding if the full-text index differs from the texts; FTS5 requires write access for this check."""
     if not os.access(generation.folder, os.W_OK):
-        what = "the full-text index was not checked: the folder is read-only"
-        yield Finding("note", what, DATABASE, "check a copy in a folder that you may write in")
+        message = "the full-text index was not checked: the folder is read-only"
+        yield Finding("note", message, DATABASE, "check a copy in a writable folder")
         return
-    writer = Generation.open(generation.folder, generation.shown, write=True)
+    writer = Generation.open(generation.folder, generation.display_path, write=True)
     try:
-        with locked(generation.folder.parent, generation.shown):
+        with lock_folder(generation.folder.parent, generation.display_path):
             Index(writer.database).check()
-    except LackError:
+    except SystemLimitError:
         raise
     except DamagedError:
         yield Finding("error", "the full-text index does not agree with the texts", DATABASE, REPAIR)
     except ResourceError as error:
-        what = f"the full-text index was not checked: {error.message}"
-        yield Finding("note", what, DATABASE, "check again when nobody is writing")
+        message = f"the full-text index was not checked: {error.message}"
+        yield Finding("note", message, DATABASE, "check again when no other process writes")
     finally:
         writer.close()
 
 
 def _leftover_findings(folder: Folder) -> Iterator[Finding]:
-    found: list[Path] = []
+    paths: list[Path] = []
     with suppress(TopiaristError):
-        found = [*leftovers(folder.path, folder.manifest), *part_leftovers(folder.generation)]
-    for path in found:
+        paths = [*list_leftovers(folder.path, folder.manifest), *list_part_leftovers(folder.generation)]
+    for path in paths:
         where = path.relative_to(folder.path).as_posix()
         yield Finding(
             "note",
-            "left over: an earlier grow that somebody may be reading, or from a process that was stopped",
+            "left over from an earlier grow that a process may still read, or from a killed process",
             where,
             REPAIR,
         )
     if (folder.path / GROWING).is_dir():
-        yield Finding("note", "an unfinished grow", GROWING, "topiarist grow with --resume, or --force to begin anew")
+        yield Finding(
+            "note", "an unfinished grow", GROWING, "run topiarist grow with --resume, or with --force to start again"
+        )
 
 
-def disagreements(collection: Collection) -> Iterator[str]:
-    """What does not fit, a sentence each; a part that cannot be read is one of them."""
-    for look in (_documents, _counts, _shares, _vectors, _tree, _search, _categories):
-        yield from _read(look, collection)
+def find_disagreements(collection: Collection) -> Iterator[str]:
+    """Yield a sentence for each disagreement of the parts; an unreadable part is one."""
+    for find_faults in (
+        _check_documents,
+        _check_counts,
+        _check_shares,
+        _check_vectors,
+        _check_tree,
+        _check_search,
+        _check_categories,
+    ):
+        yield from _read(find_faults, collection)
 
 
-def _read(look: Callable[[Collection], Iterator[str]], collection: Collection) -> Iterator[str]:
+def _read(find_faults: Callable[[Collection], Iterator[str]], collection: Collection) -> Iterator[str]:
     try:
-        yield from look(collection)
-    except (LackError, MemoryError):
+        yield from find_faults(collection)
+    except (SystemLimitError, MemoryError):
         raise
     except DamagedError as error:
         yield error.message
     except TopiaristError as error:
         yield f"a part cannot be used: {error.message}"
     except Exception as error:
-        if missing := lack(error):
+        if missing := to_limit_error(error):
             raise missing from error
-        yield f"a part cannot be read: {in_words(error)}"
+        yield f"a part cannot be read: {describe_error(error)}"
 
 
-def _documents(collection: Collection) -> Iterator[str]:
+def _check_documents(collection: Collection) -> Iterator[str]:
     number = len(collection.documents)
     if number != len(collection):
-        yield f"the state speaks of {len(collection):,} documents, and there are {number:,}"
+        yield f"the state has {len(collection):,} documents, the database {number:,}"
     missing = [name for name in collection.outline.pins if not collection.documents.has(name)]
     if missing:
-        yield f"{len(missing):,} pinned documents are not there, {missing[0]!r} among them"
+        yield f"{len(missing):,} pinned documents are missing, {missing[0]!r} among them"
 
 
-def _counts(collection: Collection) -> Iterator[str]:
+def _check_counts(collection: Collection) -> Iterator[str]:
     counts, words = collection.counts, len(collection.counting.vocabulary)
     if counts.shape[1] != words:
         yield f"counts are of {counts.shape[1]:,} words, the vocabulary has {words:,}"
@@ -233,50 +248,50 @@ def _counts(collection: Collection) -> Iterator[str]:
         yield "counts are not all numbers from 0 upward"
 
 
-def _shares(collection: Collection) -> Iterator[str]:
+def _check_shares(collection: Collection) -> Iterator[str]:
     shares, classes = collection.shares, len(collection.outline.class_topics)
     if shares.shape[1] != classes:
         yield f"shares are of {shares.shape[1]:,} classes, the tree has {classes:,}"
     sums = np.asarray(shares.sum(axis=1, dtype=np.float64)).ravel()
-    wrong = int((~(np.abs(sums - 1.0) <= SUMS)).sum())
+    wrong = int((~(np.abs(sums - 1.0) <= SHARE_TOLERANCE)).sum())
     if wrong:
         yield f"the shares of {wrong:,} documents do not add up to one"
 
 
-def _vectors(collection: Collection) -> Iterator[str]:
+def _check_vectors(collection: Collection) -> Iterator[str]:
     vectors, directions = collection.vectors, getattr(collection.model, "directions_", None)
     if vectors is None:
         return
     wrong = sum(
-        int(np.count_nonzero(~np.isfinite(vectors[start : start + ROWS]).all(axis=1)))
-        for start in range(0, len(vectors), ROWS)
+        int(np.count_nonzero(~np.isfinite(vectors[start : start + BLOCK_ROWS]).all(axis=1)))
+        for start in range(0, len(vectors), BLOCK_ROWS)
     )
     if wrong:
-        yield f"the vectors of {wrong:,} documents hold something that is no number"
+        yield f"the vectors of {wrong:,} documents are not all finite numbers"
     if directions is not None and directions.shape[1] != vectors.shape[1]:
         yield f"vectors have {vectors.shape[1]:,} dimensions, the directions of topics {directions.shape[1]:,}"
 
 
-def _tree(collection: Collection) -> Iterator[str]:
+def _check_tree(collection: Collection) -> Iterator[str]:
     outline, model = collection.outline, collection.tree_model
-    known = set(outline.topics)
-    if len(known) != len(outline.tree) or not set(outline.class_topics) <= known:
-        yield "the topics of the tree are not those of its state"
-    if not set(outline.node_topics) <= known | {-1}:
-        yield "nodes of the model belong to topics that are not there"
+    topics = set(outline.topics)
+    if len(topics) != len(outline.tree) or not set(outline.class_topics) <= topics:
+        yield "the topics of the tree differ from the topics of its state"
+    if not set(outline.node_topics) <= topics | {-1}:
+        yield "nodes of the model belong to missing topics"
     for name, number in (("the model", len(model.tree)), ("the description", len(collection.description.nodes))):
         if number != len(outline.node_topics):
-            yield f"{name} has {number:,} nodes, the state knows {len(outline.node_topics):,}"
+            yield f"{name} has {number:,} nodes, the state {len(outline.node_topics):,}"
     if len(model.class_nodes) != len(outline.class_topics):
-        yield f"the model has {len(model.class_nodes):,} classes, the state knows {len(outline.class_topics):,}"
+        yield f"the model has {len(model.class_nodes):,} classes, the state {len(outline.class_topics):,}"
     words = len(collection.counting.vocabulary)
     if model.word_given_node.shape[1] != words:
         yield f"the model knows {model.word_given_node.shape[1]:,} words, the vocabulary has {words:,}"
     if not np.isfinite(model.word_given_node).all():
-        yield "the model holds something that is no number"
+        yield "the model has values that are not finite numbers"
 
 
-def _search(collection: Collection) -> Iterator[str]:
+def _check_search(collection: Collection) -> Iterator[str]:
     index = collection.index
     if len(index) != len(collection):
         yield f"the index by meaning has {len(index):,} documents, the collection {len(collection):,}"
@@ -284,16 +299,16 @@ def _search(collection: Collection) -> Iterator[str]:
         words = len(collection.counting.vocabulary)
         yield f"the index by meaning knows {index.n_words:,} words, the vocabulary has {words:,}"
     check_sound(index, numbers=True)
-    every = collection.words
-    if every is not None and len(every) != len(collection):
-        yield f"the index of words has {len(every):,} documents, the collection {len(collection):,}"
-    if every is not None and not all(lists.rises for lists in every.segments):
-        yield "the index of words is not in order, and words are not found"
+    words_index = collection.words
+    if len(words_index) != len(collection):
+        yield f"the index of words has {len(words_index):,} documents, the collection {len(collection):,}"
+    if not all(lists.rises for lists in words_index.segments):
+        yield "the index of words is not sorted, so words are not found"
 
 
-def _categories(collection: Collection) -> Iterator[str]:
+def _check_categories(collection: Collection) -> Iterator[str]:
     if collection.state.parts.get(CATEGORIES) is None or collection.categories is None:
         return
-    known, words = collection.categories.model.n_features_in_, len(collection.counting.vocabulary)
-    if known != words:
-        yield f"the categories were learned from {known:,} words, the vocabulary has {words:,}"
+    n_features, words = collection.categories.model.n_features_in_, len(collection.counting.vocabulary)
+    if n_features != words:
+        yield f"the categories were learned from {n_features:,} words, the vocabulary has {words:,}"

@@ -1,4 +1,4 @@
-"""A collection: documents, their tree, and everything that can be asked of both."""
+"""Collection: documents, their topic tree, and all queries and edits of both."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,61 +16,67 @@ import numpy as np
 
 from topiarist.arrays import Bools, Csr, Floats
 from topiarist.collection import contents
+from topiarist.collection.classify.predictions import Categories
 from topiarist.collection.contents import Counting, Description
-from topiarist.collection.describe.topic_tree import TopicTree, described, placed, shares_by_topic, without_words
+from topiarist.collection.describe.topic_tree import (
+    TopicTree,
+    assign_documents,
+    build_topic_tree,
+    remove_words,
+    sum_shares_by_topic,
+)
 from topiarist.collection.file.placer import Placer
 from topiarist.collection.grow.recipe import Recipe
-from topiarist.collection.judge.categories import Categories
-from topiarist.collection.shape.shape import Shape
-from topiarist.collection.shape.word_use import column_map
+from topiarist.collection.shape.tree_state import TreeState
 from topiarist.collection.state import CATEGORIES, COUNTS, SEARCH, SHARES, TREE, State
-from topiarist.counts.counting import Heard, hear
+from topiarist.collection.state_cache import PARTS, STATE, StateCache, cached
+from topiarist.counts.column_map import ColumnMap
+from topiarist.counts.counting import CountedTexts, count_with_coverage
 from topiarist.errors import DamagedError, ResourceError, reading
-from topiarist.estimators.tree.fitted_tree import tree_model
-from topiarist.measures.placed_documents import Placed, hard_to_place
-from topiarist.store import edit_log, facts
-from topiarist.store.collection_folder import Folder
-from topiarist.store.column_table import ColumnTable
-from topiarist.store.date_table import Dates
-from topiarist.store.document_table import Documents
-from topiarist.store.generation import Generation, open_part
-from topiarist.store.marks import Marks, PassageNotes
-from topiarist.text.documents import Document, as_documents
+from topiarist.estimators.tree.fitted_tree import get_tree_model
+from topiarist.metrics.placed_documents import DocumentAssignments, find_unassigned
+from topiarist.storage import edit_log, facts
+from topiarist.storage.collection_folder import Folder
+from topiarist.storage.column_table import ColumnTable
+from topiarist.storage.date_table import Dates
+from topiarist.storage.document_table import Documents
+from topiarist.storage.generation import Generation, open_part
+from topiarist.storage.marks import Marks, PassageNotes
+from topiarist.text.documents import Document
 from topiarist.text.fields import Field
 
 if TYPE_CHECKING:
-    from topiarist.collection.describe.frames import Tables
-    from topiarist.collection.farness import Farness
-    from topiarist.collection.file.arrivals import Filed
-    from topiarist.collection.find.index import SearchIndex
-    from topiarist.collection.find.search import Found
-    from topiarist.collection.find.words.word_index import WordIndex
-    from topiarist.collection.judge.learner import Quality
+    from topiarist.collection.classify.learning import Quality
+    from topiarist.collection.describe.tables import Tables
+    from topiarist.collection.document_vectors import OutlierThreshold
+    from topiarist.collection.file.arrivals import FiledDocument
     from topiarist.collection.remove.removal import Removal
+    from topiarist.collection.search.index import SearchIndex
+    from topiarist.collection.search.results import SearchResult
+    from topiarist.collection.search.words.word_index import WordIndex
     from topiarist.collection.shape.edits import Edit
-    from topiarist.collection.spread.by_group import ByGroup
-    from topiarist.collection.spread.newer import Newer
-    from topiarist.collection.spread.over_time import OverTime
-    from topiarist.collection.verify.verification import Verdict
-    from topiarist.counts.copies import Copies
-    from topiarist.hierarchy.tree_model import TreeModel
+    from topiarist.collection.trends.by_group import ByGroup
+    from topiarist.collection.trends.newer import RecentChanges
+    from topiarist.collection.trends.over_time import OverTime
+    from topiarist.counts.duplicates import Duplicates
     from topiarist.text.readers import Columns
+    from topiarist.trees.tree_model import TreeModel
 
 
 class Collection:
-    """A folder made by ``grow``, open for reading; what changes it takes the lock for as long as it needs.
+    """Folder made by ``grow``, open for reading; a write takes the lock only as long as it lasts.
 
-    Nothing is loaded before it is asked for, and arrays are mapped: a collection of 200,000 documents opens at once.
+    Values are loaded on first use and arrays are mapped, so that a collection of 200,000 documents opens at once.
     """
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
-        self._passing: weakref.finalize[Any, Any] | None = None  # what removes a folder that nobody asked for
-        self._look()
+        self._temporary: weakref.finalize[Any, Any] | None = None  # removes a temporary folder
+        self._read_state()
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Collection:
-        """Open a folder."""
+        """Open the collection in a folder."""
         return cls(Folder.open(path))
 
     @classmethod
@@ -91,70 +95,76 @@ class Collection:
         client: Any = None,
         memory: int | None = None,
     ) -> Collection:
-        """Grow a tree, and keep all of it in a folder; without one, as long as the collection is open.
+        """Grow a collection in a folder; without one, in a temporary folder until the collection is closed.
 
         ``source``: a file or a folder, a list of paths; a list of strings, a series, documents; or a data frame
-        (pandas, polars, Arrow), whose ``columns`` hold what is said, ``{"text": "body", "date": "sent"}``, or what
-        their names and lengths tell. ``force`` replaces a collection that is there; ``resume`` takes a grow up that was
-        interrupted. ``vectors``: of any encoder, a row for each document in their order, or by their ids; or a source,
-        such as ``Encoder()``. ``client``, a ``distributed.Client``: its workers, who see the folder, compute the tree
-        from blocks in files; ``memory``: this process does, within so many bytes. ``verbose`` says how far it is; by
-        default only a notebook does.
+        (pandas, polars, Arrow). ``columns`` names columns of tables and frames, ``{"text": "body", "date": "sent"}``;
+        others are chosen by their names and lengths. ``force`` replaces an existing collection; ``resume`` continues
+        an interrupted grow. ``vectors``: embeddings of any encoder, a row for each document in their order, or by
+        their ids; or a source, such as ``Encoder()``. ``client``, a ``distributed.Client``: its workers, with access
+        to the folder, compute the tree from blocks in files; ``memory``: this process does, with at most this many
+        bytes. ``verbose`` reports progress; by default only in a notebook.
         """
-        from topiarist.cards import in_notebook
-        from topiarist.collection.grow.block_growth import InBlocks
-        from topiarist.collection.grow.data_frames import documents_of
-        from topiarist.collection.grow.grower import Grower
-        from topiarist.collection.grow.notebook_teller import told_in_notebook
-        from topiarist.text.readers import Columns
+        from topiarist.cards import is_notebook
+        from topiarist.collection.grow.block_growth import BlockGrowth
+        from topiarist.collection.grow.data_frames import open_documents
+        from topiarist.collection.grow.pipeline import grow_collection
+        from topiarist.collection.grow.state import GrowOptions
+        from topiarist.progress import report_in_notebook
+        from topiarist.text.readers import ReadingSettings
 
-        asked = Columns(**columns) if isinstance(columns, Mapping) else columns
-        documents = documents_of(source, asked)
+        documents = open_documents(source, ReadingSettings(_columns(columns)))
         place = os.path.join(tempfile.mkdtemp(prefix="topiarist-"), "memory.topiary") if folder is None else folder
-        blocks = None if client is None and memory is None else InBlocks(client, memory)
+        blocks = None if client is None and memory is None else BlockGrowth(client, memory)
         try:
-            with told_in_notebook(verbose) as tell:
-                found = Grower(
-                    recipe or Recipe(),
-                    n_threads=n_threads,
-                    verbose=bool(verbose) and not in_notebook(),
-                    tell=tell,
-                    vectors=vectors,
-                    place=blocks,
-                ).grow(documents, place, force=force, resume=resume)
+            with report_in_notebook("Growing a collection", verbose) as reporter:
+                is_verbose = bool(verbose) and not is_notebook()
+                options = GrowOptions(
+                    n_threads=n_threads, verbose=is_verbose, reporter=reporter, vectors=vectors, blocks=blocks
+                )
+                collection = grow_collection(documents, place, recipe or Recipe(), options, force=force, resume=resume)
         except BaseException:
             if folder is None:
                 shutil.rmtree(os.path.dirname(place), ignore_errors=True)
             raise
         if folder is None:
-            found._passing = weakref.finalize(found, shutil.rmtree, os.path.dirname(place), ignore_errors=True)
-        return found
+            collection._temporary = weakref.finalize(
+                collection, shutil.rmtree, os.path.dirname(place), ignore_errors=True
+            )
+        return collection
 
-    def _look(self) -> None:
-        """Take what is there now; what was read of an earlier state is forgotten."""
-        found = edit_log.current(self.generation.database)
-        if found is None:
-            raise DamagedError(f"{self.folder.shown} holds no tree", hint=f"topiarist check {self.folder.shown}")
-        self.number, body = found
-        self._seen = self.generation.folder
-        with reading(f"state {self.number} of {self.folder.shown}"):
-            self.state = State.from_dict(body)
-        for name in _OF_STATE:
-            vars(self).pop(name, None)
+    def _read_state(self) -> None:
+        """Read the current state; values of an earlier state are dropped."""
+        current = edit_log.current(self.generation.database)
+        if current is None:
+            raise DamagedError(
+                f"{self.folder.display_path} has no tree", hint=f"topiarist check {self.folder.display_path}"
+            )
+        number, body = current
+        self._generation_folder = self.generation.folder
+        with reading(f"state {number} of {self.folder.display_path}"):
+            self.show_state(number, State.from_dict(body))
+
+    def show_state(self, number: int, state: State) -> None:
+        """Show a state of the edit log, with a new cache."""
+        self.number, self.state, self.cache = number, state, StateCache()
 
     def refresh(self) -> bool:
-        """Look whether somebody has changed the collection; whether it was."""
+        """Read the current state if it has changed, and return whether it has."""
         self.folder.refresh()
-        if self._seen == self.generation.folder and edit_log.latest(self.generation.database) == self.number:
+        if (
+            self._generation_folder == self.generation.folder
+            and edit_log.latest(self.generation.database) == self.number
+        ):
             return False
-        self._look()
+        self._read_state()
         return True
 
     def close(self) -> None:
-        """Close the database; a collection without a folder of its own is gone then."""
+        """Close the database, and delete a temporary folder."""
         self.folder.close()
-        if self._passing is not None:
-            self._passing()
+        if self._temporary is not None:
+            self._temporary()
 
     def __enter__(self) -> Collection:
         return self
@@ -166,11 +176,11 @@ class Collection:
         return self.state.n_docs
 
     def __repr__(self) -> str:
-        return f"<Collection {self.folder.shown!r}: {len(self):,} documents, {len(self.outline.tree.leaves)} topics>"
+        return f"<Collection {self.folder.display_path!r}: {len(self):,} documents, {len(self.outline.tree.leaves)} topics>"
 
-    def _reading(self, what: str) -> AbstractContextManager[None]:
-        """A part is read within: what cannot be is damage, whatever it looks like from inside."""
-        return reading(f"{what} of {self.folder.shown}", f"topiarist check {self.folder.shown}")
+    def _reading(self, part: str) -> AbstractContextManager[None]:
+        """Report any error of reading a part as damage of the collection."""
+        return reading(f"{part} of {self.folder.display_path}", f"topiarist check {self.folder.display_path}")
 
     def _repr_html_(self) -> str:
         from topiarist.collection.describe.notebook_cards import collection_card
@@ -179,239 +189,243 @@ class Collection:
 
     @property
     def generation(self) -> Generation:
-        """Where documents and parts are."""
+        """Generation with the documents and parts."""
         return self.folder.generation
 
     @property
-    def outline(self) -> Shape:
-        """The tree as people see it."""
+    def outline(self) -> TreeState:
+        """Edited tree, as users see it."""
         return self.state.shape
 
     @property
     def documents(self) -> Documents:
-        """The documents."""
+        """Table of the documents."""
         return Documents(self.generation.database)
 
     @property
     def tables(self) -> Tables:
-        """Documents, topics, words, shares, and both over time and by group, as Arrow, pandas or polars."""
-        from topiarist.collection.describe.frames import Tables
+        """Documents, topics, words, shares, and both over time and by group, as Arrow, pandas or polars tables."""
+        from topiarist.collection.describe.tables import Tables
 
         return Tables(self)
 
     @property
     def marks(self) -> Marks:
-        """Tags, and what was read."""
+        """Tags and read marks of documents."""
         return Marks(self.generation.database)
 
     @property
     def passage_notes(self) -> PassageNotes:
-        """What people noted on passages of texts."""
+        """Notes of users on passages of texts."""
         return PassageNotes(self.generation.database)
 
     def tag(self, rows: Iterable[int], tag: str) -> None:
-        """Give documents a tag; those that have it keep it."""
+        """Give documents a tag."""
         with self.folder.writing() as generation:
             Marks(generation.database).tag(rows, tag)
 
     @property
     def columns(self) -> ColumnTable:
-        """What else is known of the documents, by column."""
+        """Table of the columns of the documents."""
         return ColumnTable(self.generation.database)
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """The columns: their names, kinds, and how their values are spread."""
+        """Columns of the documents: names, kinds and distributions of values."""
         database = self.generation.database
-        return database.kept("fields", lambda: ColumnTable(database).fields())
+        return database.get_cached("fields", lambda: ColumnTable(database).fields())
 
     @property
     def dates(self) -> Dates:
-        """How the dates of the documents were read."""
+        """Table of the dates of the documents and how they were parsed."""
         return Dates(self.generation.database)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """How it was grown, and from what."""
+        """Settings and facts of the grow."""
         return facts.settings(self.generation.database)
 
-    @cached_property
+    @cached(PARTS)
     def counting(self) -> Counting:
-        """How texts become counts."""
+        """Rules for counting texts."""
         return self.counting_of(self.outline)
 
-    def counting_of(self, outline: Shape) -> Counting:
-        """How texts become counts of a tree that has another shape."""
+    def counting_of(self, outline: TreeState) -> Counting:
+        """Return the rules for counting texts for another state of the tree."""
         with self._reading("the vocabulary"):
-            known = contents.read_counting(self.part(self.state.pieces(COUNTS)[0]))
-        return replace(known, map=column_map(outline, known.vocabulary))
+            counting = contents.read_counting(self.part(self.state.pieces(COUNTS)[0]))
+        return replace(counting, map=ColumnMap.of(counting.vocabulary, outline.ignored, outline.united))
 
-    @cached_property
+    @cached(PARTS)
     def counts(self) -> Csr:
-        """Documents × words, as the tree sees them: without ignored words, and with united ones in one column."""
-        return self.counting.heeded(self.all_counts)
+        """Documents × words as the model counts them, without ignored words and with united spellings in one column."""
+        return self.counting.apply_word_edits(self.all_counts)
 
-    @cached_property
+    @cached(STATE)
     def all_counts(self) -> Csr:
-        """Documents × words, as the texts have them."""
+        """Documents × words of the texts, before edits of words."""
         return self._pieces(COUNTS)
 
-    @cached_property
+    @cached(PARTS)
     def shares(self) -> Csr:
         """Documents × classes of the model: P(class|document)."""
         return self._pieces(SHARES)
 
-    @cached_property
+    @cached(STATE)
     def vectors(self) -> Floats | None:
-        """The vectors that documents came with, documents × dimensions, mapped; None where they came without."""
+        """Embeddings, documents × dimensions, mapped; None without embeddings."""
         from topiarist.collection.document_vectors import vectors_of
 
         return vectors_of(self)
 
-    @cached_property
-    def farness(self) -> Farness | None:
-        """How far from all topics documents lie that are unusual by their vectors; None where the tree knows none."""
-        from topiarist.collection.farness import farness_of
+    @cached(STATE)
+    def outlier_threshold(self) -> OutlierThreshold | None:
+        """Cosine below which a document is an outlier; None without directions of topics."""
+        from topiarist.collection.document_vectors import find_outlier_threshold
 
-        return farness_of(self)
+        return find_outlier_threshold(self)
 
-    @cached_property
+    @cached(PARTS)
     def model(self) -> Any:
         """The fitted model of the tree."""
         with self._reading("the model"):
             return contents.read_tree_model(self.part(self.state.parts[TREE]))
 
-    @cached_property
+    @cached(PARTS)
     def tree_model(self) -> TreeModel:
-        """The model's own tree, with its parameters."""
-        return tree_model(self.model)
+        """Tree of the model, with its parameters."""
+        return get_tree_model(self.model)
 
-    @cached_property
+    @cached(PARTS)
     def description(self) -> Description:
-        """The nodes of the model in words."""
+        """Descriptions of the nodes of the model."""
         with self._reading("the description of topics"):
             return contents.read_description(self.part(self.state.parts[TREE]))
 
-    @cached_property
-    def copies(self) -> Copies:
-        """Which documents are copies of others; none where an earlier version has not looked."""
-        from topiarist.collection.copies import kept_copies
+    @cached(STATE)
+    def copies(self) -> Duplicates:
+        """Duplicates among the documents."""
+        from topiarist.collection.copies import load_duplicates
 
-        return kept_copies(self.generation.database)
+        return load_duplicates(self.generation.database)
 
-    @cached_property
+    @cached(PARTS)
     def index(self) -> SearchIndex:
-        """The index by meaning; where documents are very many, a question to it looks at some of them."""
-        from topiarist.collection.find.index_part import open_index
-        from topiarist.collection.find.shortlist import shortlisted
+        """Similarity index; in a very large collection a query compares only some documents."""
+        from topiarist.collection.search.index_part import open_index
+        from topiarist.collection.search.shortlist import attach_shortlist
 
         with self._reading("the index by meaning"):
-            found = open_index(self.generation, self.state.parts[SEARCH])
-        return shortlisted(found, lambda: self.words)
+            index = open_index(self.generation, self.state.parts[SEARCH])
+        return attach_shortlist(index, lambda: self.words)
 
-    @cached_property
-    def words(self) -> WordIndex | None:
-        """All words of the documents, by stems; None in a collection that was written before they were kept."""
-        from topiarist.collection.find.index_part import open_words
+    @cached(STATE)
+    def words(self) -> WordIndex:
+        """Index of all words of the documents, by stems."""
+        from topiarist.collection.search.index_part import open_words
 
         with self._reading("the index of words"):
             return open_words(self.generation, self.state.parts[SEARCH])
 
-    @cached_property
+    @cached(STATE)
     def placer(self) -> Placer:
-        """The model as it files documents into the tree that people see."""
+        """Assignment of new documents to the edited tree."""
         return Placer(self.model, self.outline.tree, self.outline.class_nodes)
 
-    @cached_property
+    @cached(PARTS)
     def categories(self) -> Categories | None:
-        """The model of given labels, if any were learned."""
+        """Classifier of labels, or None if none was learned."""
         name = self.state.parts.get(CATEGORIES)
         with self._reading("the model of categories"):
             return None if name is None else contents.read_categories(self.part(name))
 
-    @cached_property
+    @cached(STATE)
     def tree(self) -> TopicTree:
-        """The tree with the words and sizes of its topics, as people have shaped it."""
-        known, shares, general, settings = self.description, self.shares, self.counting.general, self.settings
+        """Edited tree with the words and sizes of its topics."""
+        description, shares, general, settings = self.description, self.shares, self.counting.general, self.settings
         with self._reading("the tree"):
-            return described(self.outline, without_words(known, self.outline.ignored), shares, general, settings)
+            return build_topic_tree(
+                self.outline, remove_words(description, self.outline.ignored), shares, general, settings
+            )
 
     @property
-    def placed(self) -> Placed:
-        """The documents in the tree, as comparing, judging and exporting want them."""
-        return placed(self.outline, self.shares, self.documents.ids()[: len(self)], self.tree.words)
+    def assignments(self) -> DocumentAssignments:
+        """Assignments of the documents to topics, for comparison, evaluation and export."""
+        return assign_documents(self.outline, self.shares, self.documents.ids()[: len(self)], self.tree.words)
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages of the documents that it was grown from, the most frequent first; none if nobody has looked."""
+        """Languages of the source documents, the most frequent first; empty if they were not detected."""
         return tuple(self.settings.get("languages", {}))
 
-    @cached_property
+    @cached(STATE)
     def hard_to_place(self) -> Bools:
-        """Which documents are hard to place: no topic has more than half of them."""
-        return hard_to_place(shares_by_topic(self.outline, self.shares)[1])
+        """For each document, whether no topic holds more than half of it."""
+        return find_unassigned(sum_shares_by_topic(self.outline, self.shares)[1])
 
-    def counted(self, documents: Iterable[Document]) -> Csr:
-        """The counts of other documents, as those of the collection were counted, and as the tree sees them."""
-        return self.counting.heeded(self.heard(documents).counts)
+    def count_words(self, documents: Iterable[Document]) -> Csr:
+        """Return the counts of new documents by the rules of the collection."""
+        return self.counting.apply_word_edits(self.count_with_coverage(documents).counts)
 
-    def heard(self, documents: Iterable[Document]) -> Heard:
-        """The counts of other documents, and how much of each is of words that the collection knows."""
-        known = self.counting
-        return hear(map(known.text_of, documents), known.vocabulary, known.settings, known.general)
+    def count_with_coverage(self, documents: Iterable[Document]) -> CountedTexts:
+        """Return the counts of new documents, with the share of known words of each."""
+        counting = self.counting
+        return count_with_coverage(
+            map(counting.text_of, documents), counting.vocabulary, counting.settings, counting.general
+        )
 
     def topic(self, name: str | int) -> int:
-        """The number of a topic that is called so, or has the word."""
+        """Return the number of a topic by its name, or by a word of its name."""
         return self.outline.find(name)
 
     def shares_under(self, topic: int) -> Any:
-        """How much of each document lies under a topic."""
-        below = self.outline.tree.path_mask(self.outline.class_nodes)[:, self.outline.node(topic)]
-        return self.shares @ below.astype(np.float64)
+        """Return the share of each document under a topic."""
+        is_under = self.outline.tree.path_mask(self.outline.class_nodes)[:, self.outline.node(topic)]
+        return self.shares @ is_under.astype(np.float64)
 
     def search(
         self, text: str, n: int = 10, *, by: str = "both", topic: str | int | None = None, why: bool = False
-    ) -> Found:
-        """The documents that a query finds, best first; ``why`` says why.
+    ) -> SearchResult:
+        """Return the documents that match a query, best first; with explanations if ``why`` is true.
 
-        By "both", words count in every form and for what they tell, none is required, and their meaning counts too;
-        phrases in quotes and other operators are exact. By "words" all words must be there as they are typed; by
-        "meaning" the tree's models alone decide. ``topic`` keeps to what lies under a topic. What may be typed is in
-        ``text.query``.
+        By "both", a document matches if it has all words, in any form; if no document has all, enough of them. Phrases
+        in quotes and other operators are required. At most 20 related documents follow the last match. They are marked
+        as ``related`` and are not in ``total``. By "words" all words are required as typed. By "meaning" only the
+        models of the tree decide. ``topic`` restricts the result to a topic. ``text.query`` describes the syntax.
         """
-        from topiarist.collection.find.search import Search
+        from topiarist.collection.search.search import Search
 
         return Search(self, text, by).page(n, topic=topic, why=why)
 
     def over_time(self, by: str = "auto", *, topic: str | int | None = None, detail: str | int = "normal") -> OverTime:
-        """The share of each topic by day, week, month or year, with intervals and bursts.
+        """Return the share of each topic by day, week, month or year, with intervals and bursts.
 
-        ``by``: "day", "week", "month", "year", or "auto", which chooses by the dates. ``topic``: only what lies under
-        it. ``detail``: which topics are shown first, as ``TopicTree.view`` has it; all are in the table.
+        ``by``: "day", "week", "month", "year", or "auto", which depends on the dates. ``topic``: count only under this
+        topic. ``detail``: topics shown first, as in ``TopicTree.view``; the table has all topics.
         """
-        from topiarist.collection.describe.figures import Figures
-        from topiarist.collection.spread.over_time import over_time
+        from topiarist.collection.describe.statistics import Figures
+        from topiarist.collection.trends.over_time import find_topics_over_time
 
         top = None if topic is None else self.topic(topic)
-        return over_time(Figures(self), by, topic=top, detail=detail)
+        return find_topics_over_time(Figures(self), by, topic=top, detail=detail)
 
     def by_group(self, column: str, *, between: tuple[str, str] | None = None, detail: str | int = "normal") -> ByGroup:
-        """Of which topics each group of documents has more than the others, with intervals.
+        """Return the topics that are more frequent in each group of documents, with intervals.
 
-        ``column``: a column of the documents, or "label", "tag", "type". Each share has its documents behind it.
-        ``between`` names two groups that are compared with each other instead.
+        ``column``: a column of the documents, or "label", "tag", "type". Each share has its documents. ``between``
+        names two groups to compare with each other instead.
         """
-        from topiarist.collection.describe.figures import Figures
-        from topiarist.collection.spread.by_group import by_group
+        from topiarist.collection.describe.statistics import Figures
+        from topiarist.collection.trends.by_group import find_topics_by_group
 
-        return by_group(Figures(self), column, between=between or (), detail=detail)
+        return find_topics_by_group(Figures(self), column, compared_groups=between or (), detail=detail)
 
-    def new_since(self, since: str, until: str = "") -> Newer:
-        """The topics and words of which documents since a date, or until another, have more than those before."""
-        from topiarist.collection.describe.figures import Figures
-        from topiarist.collection.spread.newer import newer
+    def new_since(self, since: str, until: str = "") -> RecentChanges:
+        """Return the topics and words that are more frequent since a date (until another) than before it."""
+        from topiarist.collection.describe.statistics import Figures
+        from topiarist.collection.trends.newer import find_changes_since
 
-        return newer(Figures(self), since, until)
+        return find_changes_since(Figures(self), since, until)
 
     def similar(
         self,
@@ -421,107 +435,122 @@ class Collection:
         unlike: Sequence[str] = (),
         topic: str | int | None = None,
         why: bool = False,
-    ) -> Found:
-        """The documents that are most like one, or like several, given by their ids; and not like others."""
-        from topiarist.collection.find.search import Likeness
+    ) -> SearchResult:
+        """Return the documents most similar to documents given by id, and not similar to ``unlike``."""
         from topiarist.collection.passages import rows_of
+        from topiarist.collection.search.search import Search
 
-        wanted = [document] if isinstance(document, str) else document
-        like, other = ([row for id in ids for row in rows_of(self, id)] for ids in (wanted, unlike))
-        return Likeness(self, like, other).page(n, topic=topic, why=why)
+        like_ids = [document] if isinstance(document, str) else document
+        like_rows, unlike_rows = ([row for id in ids for row in rows_of(self, id)] for ids in (like_ids, unlike))
+        return Search.from_examples(self, like_rows, unlike_rows).page(n, topic=topic, why=why)
 
-    def file(self, documents: Iterable[Document | str], rho: float = 0.9, *, vectors: Any = None) -> Iterator[Filed]:
-        """Where new documents belong, at the deepest topic that is more certain than ``rho``; nothing is kept.
+    def file(
+        self,
+        documents: Any,
+        rho: float = 0.9,
+        *,
+        columns: Columns | Mapping[str, str] | None = None,
+        vectors: Any = None,
+    ) -> Iterator[FiledDocument]:
+        """Assign new documents to topics: the deepest topic with a certainty above ``rho``. Nothing is stored.
 
-        ``vectors``: as for ``grow``. Without them, or where a collection has none, words decide alone.
+        ``documents``: any source that ``grow`` accepts. Its columns are read as for the collection; ``columns`` names
+        others. ``vectors``: as for ``grow``. Without them, or in a collection without embeddings, only words decide.
         """
         from topiarist.collection.file import arrivals
 
-        return arrivals.file(self, as_documents(documents), rho, vectors=vectors)
+        return arrivals.file_documents(self, self._read_as_grown(documents, columns), rho, vectors=vectors)
 
     def add(
         self,
-        documents: Iterable[Document | str],
+        documents: Any,
         rho: float = 0.9,
         *,
+        columns: Columns | Mapping[str, str] | None = None,
         learn: bool = True,
-        dates: str = "auto",
+        dates: str | None = None,
         vectors: Any = None,
-    ) -> list[Filed]:
-        """File documents and keep them, all or none; with ``learn`` the model learns from them where it can.
+    ) -> list[FiledDocument]:
+        """File documents and store them, all or none; with ``learn`` the model learns from them if it can.
 
-        ``dates``: "day-first" or "month-first" where the dates of a source do not tell it.
+        ``documents`` and ``columns``: as for ``file``. ``dates``: "day-first" or "month-first" for sources with
+        ambiguous dates; None: as the collection was grown.
         """
-        from topiarist.collection.file.arrivals import add
+        from topiarist.collection.file.arrivals import add_documents
 
-        return list(add(self, as_documents(documents, len(self) + 1), rho, learn=learn, dates=dates, vectors=vectors))
+        new = self._read_as_grown(documents, columns, first=len(self) + 1)
+        return list(add_documents(self, new, rho, learn=learn, dates=dates, vectors=vectors))
+
+    def _read_as_grown(self, source: Any, columns: Columns | Mapping[str, str] | None, first: int = 1) -> Any:
+        from topiarist.collection.grow.data_frames import open_documents
+        from topiarist.collection.grow.read_as_grown import load_reading_settings
+        from topiarist.text.readers import ReadingSettings
+
+        return open_documents(source, load_reading_settings(self, ReadingSettings(_columns(columns))), first)
 
     def remove(self, ids: Iterable[str] = (), *, query: str = "", forget: bool = False) -> Removal:
-        """Take documents out: by their ids, or all that a query finds by its words; ``undo`` brings them back.
+        """Remove documents by their ids, or all that match a query by words; ``undo`` restores them.
 
-        With ``forget`` they are gone for good, from every byte of the folder, and the tree is fitted without them.
+        With ``forget`` they are erased permanently from every byte of the folder, and the tree is fitted without them.
+        Documents that were removed earlier can be erased by their ids.
         """
-        from topiarist.collection.remove.removal import chosen, preview, remove
+        from topiarist.collection.remove.removal import choose_documents, preview_removal, remove_documents
 
-        removal = preview(self, chosen(self, ids, query))
         if forget:
-            from topiarist.collection.remove.forgetting import forget as forget_for_good
+            from topiarist.collection.remove.erasure import forget_documents as forget_for_good
+            from topiarist.collection.remove.erasure import preview_forgetting
 
-            return forget_for_good(self, removal.ids).removal
-        return remove(self, removal.ids)
-
-    def verify(self, *, n_threads: int | None = None) -> Verdict:
-        """Grow and edit the collection again from the texts that it keeps, elsewhere: do the bits agree?"""
-        from topiarist.collection.verify.verification import verify
-
-        return verify(self, n_threads=n_threads)
+            removal, earlier = preview_forgetting(self, ids, query)
+            return forget_for_good(self, [*removal.ids, *earlier.ids]).removal
+        return remove_documents(self, preview_removal(self, choose_documents(self, ids, query)).ids)
 
     def shape(
         self, edits: Iterable[Edit | Mapping[str, Any] | str], *, refit: bool = True, verbose: bool = False
     ) -> None:
-        """Change the tree, all edits or none, and fit it again where that is needed.
+        """Edit the tree, all edits or none, and refit it if an edit requires it.
 
-        An edit is a value such as ``Rename("oil", "Energy")``, what a file of edits has,
-        ``{"rename": {"topic": "oil", "name": "Energy"}}``, or a line of words, ``"rename oil Energy"``.
+        An edit is a value such as ``Rename("oil", "Energy")``, an entry of a file of edits, ``{"rename": {"topic":
+        "oil", "name": "Energy"}}``, or a line of words, ``"rename oil Energy"``.
         """
-        from topiarist.collection.shape import changes
-        from topiarist.collection.shape.edit_language import edits_of
+        from topiarist.collection.shape import history
+        from topiarist.collection.shape.edit_language import parse_edits
 
-        changes.shape(self, edits_of(edits), refit=refit, verbose=verbose)
+        history.apply_edits(self, parse_edits(edits), refit=refit, verbose=verbose)
 
     def learn(
-        self, labels: Mapping[str, Sequence[str]] | None = None, *, several: bool | None = None, holdout: float = 0.2
+        self,
+        labels: Mapping[str, Sequence[str]] | None = None,
+        *,
+        column: str = "",
+        several: bool | None = None,
+        holdout: float = 0.2,
     ) -> Quality:
-        """Learn categories from labels by document id, or from those that the documents came with.
+        """Learn categories from labels by document id, from a column, or from the labels of the documents.
 
-        Filing tells them from then on; a share of the documents is held out to tell how good they are.
+        ``column``: any column that ``by_group`` accepts. Without labels, the only column named label, labels,
+        category, categories, class, tags or subject is used. Filing predicts the categories from then on. ``holdout``
+        is the share of documents that evaluates them.
         """
-        from topiarist.collection.judge import learner
+        from topiarist.collection.classify import learning
 
-        return learner.learn(self, labels, several=several, holdout=holdout)
-
-    def report(self, path: str | os.PathLike[str], documents: str = "typical") -> int:
-        """Write the collection as one page that loads nothing, to hand on; how many bytes it has.
-
-        ``documents``: "typical", "all" or "none".
-        """
-        written: int = import_module("topiarist").report(self, path, documents)  # the page is drawn by the app
-        return written
+        return learning.learn_categories(self, labels, column=column, several=several, holdout=holdout)
 
     def undo(self) -> str:
-        """Take the last edit, fit, learning or removal of documents back, exactly; what it was."""
-        from topiarist.collection.shape import changes
+        """Undo the last edit, fit, learning or removal exactly, and return its description."""
+        from topiarist.collection.shape import history
 
-        return changes.undo(self)
+        return history.undo_last_step(self)
 
     def part(self, name: str) -> Path:
-        """The folder of a part. It may be gone where somebody has changed the collection since it was opened."""
+        """Return the folder of a part; raise ResourceError if the collection has changed since it was opened."""
         try:
             return open_part(self.generation, name)
         except DamagedError:
-            if self.folder.grown_anew or edit_log.latest(self.generation.database) != self.number:
-                what = "grown anew" if self.folder.grown_anew else "changed"
-                raise ResourceError(f"{self.folder.shown} was {what} meanwhile", hint="run it again") from None
+            if self.folder.was_replaced or edit_log.latest(self.generation.database) != self.number:
+                change = "grown anew" if self.folder.was_replaced else "changed"
+                raise ResourceError(
+                    f"{self.folder.display_path} was {change} during this call", hint="Open the collection again."
+                ) from None
             raise
 
     def _pieces(self, role: str) -> Csr:
@@ -529,21 +558,9 @@ class Collection:
             return contents.read_pieces([self.part(name) for name in self.state.pieces(role)], len(self), role)
 
 
-_OF_STATE = (
-    "copies",
-    "counting",
-    "counts",
-    "all_counts",
-    "shares",
-    "vectors",
-    "farness",
-    "model",
-    "tree_model",
-    "description",
-    "tree",
-    "index",
-    "words",
-    "placer",
-    "categories",
-    "hard_to_place",
-)
+def _columns(named: Columns | Mapping[str, str] | None) -> Columns:
+    from topiarist.text.readers import Columns
+
+    if named is None:
+        return Columns()
+    return named if isinstance(named, Columns) else Columns(**dict[str, Any](named))

@@ -1,4 +1,4 @@
-"""What the parts of a collection hold: counts, the shares of documents, a model with the words of its nodes."""
+"""Files of the parts of a collection: counts, shares of documents, models and descriptions of nodes."""
 
 from __future__ import annotations
 
@@ -12,244 +12,230 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from topiarist.arrays import Array, Csr
+from topiarist.collection.classify.predictions import (
+    Categories,
+    read_held_out,
+    read_predictions,
+    write_held_out,
+    write_predictions,
+)
 from topiarist.collection.describe.nodes import NodeSummary
-from topiarist.collection.judge.categories import Categories, read_told, write_told
-from topiarist.collection.judge.heldout_answers import read_held_out, write_held_out
 from topiarist.counts.column_map import ColumnMap
-from topiarist.counts.corpus import text_of
+from topiarist.counts.corpus import build_counted_text
 from topiarist.counts.languages import Languages
-from topiarist.counts.room import PIECE, ours, pieces, runs
+from topiarist.counts.scratch import ENTRIES_PER_RUN, iterate_arrays, mark_releasable, split_range
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.vocabulary import Vocabulary
-from topiarist.errors import DamagedError, in_words, lack
+from topiarist.errors import DamagedError, describe_error, reading, to_limit_error
 from topiarist.estimators.model_folder import load_model, save_model
-from topiarist.store.sealed_folder import write_json
-from topiarist.store.tensors import map_tensors, write_tensors
-from topiarist.store.vocabulary_file import read_vocabulary, write_vocabulary
+from topiarist.storage.sealed_folder import write_json
+from topiarist.storage.tensors import map_tensors, write_tensors
+from topiarist.storage.vocabulary_file import read_vocabulary, write_vocabulary
 from topiarist.text.documents import Document
 from topiarist.text.repeated import Repeated
 
 ARRAYS, COUNTING, TOPICS, MODEL = "arrays.safetensors", "counting.json", "topics.json", "model"
 CATEGORIES, LANGUAGES = "categories.json", "languages.safetensors"
 CSR = ("data", "indices", "indptr")
-SETTING_KINDS: dict[str, Any] = {  # of counting, as they may stand in a file
+SETTING_KINDS: dict[str, Any] = {  # valid types in a file of counting settings
     "stem": str | None, "stop_words": str | tuple | None, "segmenter": str, "numbers": bool, "titles": bool,
     "min_documents": int, "min_document_share": float | int, "max_words": int | None, "max_document_share": float | int,
 }  # fmt: skip
-OF_DOCUMENTS = (
+DOCUMENT_ATTRIBUTES = (
     "cluster_given_doc_",
     "class_given_doc_",
     "_class_given_doc",
     "labels_",
     "_lengths",
-)  # kept as shares, not with the model
+)  # stored as shares, not with the model
 
 
 @dataclass(frozen=True)
 class Counting:
-    """How texts become counts: the words of the columns, and those that are too general to tell anything.
-
-    ``map``: the columns as the tree sees them, where people have said something of words.
-    """
+    """Rules for counting texts: vocabulary, settings, general words, and ``map`` with the edits of words."""
 
     vocabulary: Vocabulary
     settings: CountSettings
     general: tuple[str, ...] = ()
-    repeated: Repeated = field(default_factory=Repeated)  # lines that many documents share: they are not counted
+    repeated: Repeated = field(default_factory=Repeated)  # repeated lines, which are not counted
     map: ColumnMap | None = None
 
-    def heeded(self, counts: Csr) -> Csr:
-        """Counts as the tree sees them."""
-        return counts if self.map is None else self.map.applied(counts)
+    def apply_word_edits(self, counts: Csr) -> Csr:
+        return counts if self.map is None else self.map.apply(counts)
 
     def column(self, column: int | None) -> int | None:
-        """The column that one counts for; None where the tree does not see it."""
+        """Return the column that a column counts as; None if the model ignores it."""
         return column if self.map is None else self.map.column(column)
 
     def text_of(self, document: Document) -> str:
-        """What is counted of a document."""
-        return text_of(document, self.settings.titles, self.repeated)
+        return build_counted_text(document, self.settings.titles, self.repeated)
 
 
 @dataclass(frozen=True)
 class Description:
-    """The nodes of a model's tree as people read them, and what is known of the fit."""
+    """Descriptions of the nodes of a model, and facts about the fit."""
 
     nodes: tuple[NodeSummary, ...]
-    facts: Mapping[str, Any]  # curve, reason, what is usual for a document
+    facts: Mapping[str, Any]  # curve, reason, usual values of a document
 
 
 def write_matrix(folder: Path, matrix: Csr) -> None:
-    """Rows of counts or shares."""
     arrays = {name: np.ascontiguousarray(getattr(matrix, name)) for name in CSR}
     write_tensors(folder / ARRAYS, {**arrays, "shape": np.array(matrix.shape, np.int64)})
 
 
 def write_languages(folder: Path, languages: Languages) -> None:
-    """The languages of documents, for those who grow their tree."""
+    """Write the languages of documents for growing their trees."""
     codes = np.frombuffer(f"{' '.join(languages.codes)} ".encode(), np.uint8).copy()
     write_tensors(folder / LANGUAGES, {"codes": codes, "places": np.ascontiguousarray(languages.places)})
 
 
-def read_languages(folder: Path) -> Languages | None:
-    """What ``write_languages`` has written; None where an earlier version has not."""
-    if not (folder / LANGUAGES).exists():
-        return None
+def read_languages(folder: Path) -> Languages:
     arrays = map_tensors(folder / LANGUAGES)
     return Languages(tuple(bytes(arrays["codes"]).decode().split()), np.array(arrays["places"]))
 
 
 def read_rows(folder: Path, rows: slice) -> Csr:
-    """Some rows of what ``read_matrix`` reads, in memory; of the others nothing is looked at."""
+    """Read some rows of a matrix into memory, without reading the rest."""
     arrays = map_tensors(folder / ARRAYS)
-    try:
+    with reading(str(folder / ARRAYS)):
         data, indices, indptr = (arrays[name] for name in CSR)
         n_rows, n_columns = arrays["shape"].tolist()
         start, stop, _ = rows.indices(n_rows)
         ends = np.array(indptr[start : stop + 1])
-        here = slice(int(ends[0]), int(ends[-1]))
-        found: Csr = csr_array(
-            (data[here].copy(), indices[here].copy(), ends - ends[0]), shape=(stop - start, n_columns)
+        entries = slice(int(ends[0]), int(ends[-1]))
+        matrix: Csr = csr_array(
+            (data[entries].copy(), indices[entries].copy(), ends - ends[0]), shape=(stop - start, n_columns)
         )
-        found.check_format()
-        return found
-    except (KeyError, ValueError, TypeError, IndexError) as error:
-        raise DamagedError(f"{folder / ARRAYS} is damaged: {in_words(error)}", hint="topiarist check") from error
+        matrix.check_format()
+        return matrix
 
 
 def read_matrix(folder: Path) -> Csr:
-    """Rows of counts or shares, mapped: what is not looked at takes no memory."""
+    """Return counts or shares, mapped, so that unread rows take no memory."""
     arrays = map_tensors(folder / ARRAYS)
-    try:
-        data, indices, indptr = (ours(arrays[name]) for name in CSR)
+    with reading(str(folder / ARRAYS)):
+        data, indices, indptr = (mark_releasable(arrays[name]) for name in CSR)
         n_rows, n_columns = arrays["shape"].tolist()
         fits = indptr.ndim == 1 and len(indptr) == n_rows + 1 and indptr[0] == 0 and indptr[-1] == len(data)
-        fits = fits and all((indptr[1:][here] >= indptr[:-1][here]).all() for here in runs(n_rows, PIECE))
+        fits = fits and all(
+            (indptr[1:][block] >= indptr[:-1][block]).all() for block in split_range(n_rows, ENTRIES_PER_RUN)
+        )
         if not fits or len(data) != len(indices):
             raise ValueError("rows that do not fit together")
-        if not all(part.min() >= 0 and part.max() < n_columns for (part,) in pieces(indices)):
-            raise ValueError("columns that are not there")
+        if not all(part.min() >= 0 and part.max() < n_columns for (part,) in iterate_arrays(indices)):
+            raise ValueError("columns out of range")
         return csr_array((data, indices, indptr), shape=(n_rows, n_columns))
-    except (KeyError, ValueError, TypeError) as error:
-        raise DamagedError(f"{folder / ARRAYS} is damaged: {in_words(error)}", hint="topiarist check") from error
 
 
 def write_minima(folder: Path, minima: Array) -> None:
-    """What tells copies of documents, a row for each."""
     write_tensors(folder / ARRAYS, {"minima": np.ascontiguousarray(minima)})
 
 
 def read_minima(folder: Path) -> Array:
-    """What ``write_minima`` has written, mapped."""
-    try:
-        return ours(map_tensors(folder / ARRAYS)["minima"])
-    except KeyError as error:
-        raise DamagedError(f"{folder / ARRAYS} is damaged: {in_words(error)}", hint="topiarist check") from error
+    """Return the stored MinHash values, mapped."""
+    with reading(str(folder / ARRAYS)):
+        return mark_releasable(map_tensors(folder / ARRAYS)["minima"])
 
 
-def stacked(matrices: Sequence[Csr]) -> Csr:
-    """All rows; mapped if there is only one piece."""
+def stack_rows(matrices: Sequence[Csr]) -> Csr:
+    """Return the rows of all matrices; a single matrix stays mapped."""
     if len(matrices) == 1:
         return matrices[0]
-    whole: Csr = vstack(matrices, format="csr")
-    return whole
+    matrix: Csr = vstack(matrices, format="csr")
+    return matrix
 
 
-def with_rows(shares: Csr, where: Any, rows: Csr) -> Csr:
-    """Shares with other ones for some documents: ``rows`` has them there, and nothing elsewhere."""
-    whole = csr_array(shares.multiply(~where[:, None]) + rows)
-    whole.eliminate_zeros()
-    return whole
+def replace_rows(shares: Csr, is_replaced: Any, rows: Csr) -> Csr:
+    """Return shares with other rows for some documents; ``rows`` is empty for the rest."""
+    changed_shares = csr_array(shares.multiply(~is_replaced[:, None]) + rows)
+    changed_shares.eliminate_zeros()
+    return changed_shares
 
 
 def read_pieces(folders: Sequence[Path], n_docs: int, role: str) -> Csr:
-    """All rows of a role that comes in pieces."""
-    found = stacked([read_matrix(folder) for folder in folders])
-    if found.shape[0] != n_docs:
+    matrix = stack_rows([read_matrix(folder) for folder in folders])
+    if matrix.shape[0] != n_docs:
         raise DamagedError(
-            f"the collection has {n_docs:,} documents and {role} of {found.shape[0]:,}", hint="topiarist check"
+            f"the collection has {n_docs:,} documents and {role} of {matrix.shape[0]:,}", hint="topiarist check"
         )
-    return found
+    return matrix
 
 
 def write_counting(folder: Path, counting: Counting) -> None:
-    """The vocabulary and the settings."""
     write_vocabulary(folder, counting.vocabulary)
     body = {"settings": asdict(counting.settings), "general": counting.general, "repeated": counting.repeated.lines}
     _write_json(folder / COUNTING, body)
 
 
 def read_counting(folder: Path) -> Counting:
-    """What ``write_counting`` has written."""
     body = _read_json(folder / COUNTING)
-    try:
-        known = dict(body["settings"])
-        known["phrases"] = PhraseSettings(**known["phrases"]) if known["phrases"] is not None else None
-        words = known["stop_words"]
-        known["stop_words"] = tuple(map(str, words)) if isinstance(words, list) else words
-        odd = [name for name, kind in SETTING_KINDS.items() if name in known and not isinstance(known[name], kind)]
-        if odd:
-            raise ValueError(f"{odd[0]} is not what it should be")
+    with reading(str(folder / COUNTING)):
+        settings = dict(body["settings"])
+        settings["phrases"] = PhraseSettings(**settings["phrases"]) if settings["phrases"] is not None else None
+        words = settings["stop_words"]
+        settings["stop_words"] = tuple(map(str, words)) if isinstance(words, list) else words
+        wrong_names = [
+            name for name, kind in SETTING_KINDS.items() if name in settings and not isinstance(settings[name], kind)
+        ]
+        if wrong_names:
+            raise ValueError(f"{wrong_names[0]} has an invalid type")
         repeated = Repeated(tuple((str(line), int(number)) for line, number in body.get("repeated", ())))
-        return Counting(read_vocabulary(folder), CountSettings(**known), tuple(map(str, body["general"])), repeated)
-    except (KeyError, TypeError, ValueError) as error:
-        raise DamagedError(f"{folder / COUNTING} is damaged: {in_words(error)}", hint="topiarist check") from error
+        return Counting(read_vocabulary(folder), CountSettings(**settings), tuple(map(str, body["general"])), repeated)
 
 
 def write_tree(folder: Path, model: Any, description: Description) -> None:
-    """A model without its documents, and its nodes in words."""
-    known = {name: vars(model).pop(name) for name in OF_DOCUMENTS if name in vars(model)}
+    """Write a model without its documents, and the descriptions of its nodes."""
+    document_values = {name: vars(model).pop(name) for name in DOCUMENT_ATTRIBUTES if name in vars(model)}
     try:
         save_model(model, folder / MODEL)
     finally:
-        vars(model).update(known)
+        vars(model).update(document_values)
     write_description(folder, description)
 
 
 def write_description(folder: Path, description: Description) -> None:
-    """The nodes in words."""
     nodes = [asdict(node) for node in description.nodes]
     _write_json(folder / TOPICS, {"nodes": nodes, "facts": dict(description.facts)})
 
 
 def read_description(folder: Path) -> Description:
-    """The nodes in words."""
     body = _read_json(folder / TOPICS)
-    try:
-        nodes = tuple(NodeSummary(**{name: _tuple(value) for name, value in node.items()}) for node in body["nodes"])
+    with reading(str(folder / TOPICS)):
+        bodies: list[dict[str, Any]] = [
+            {name: tuple(value) if isinstance(value, list) else value for name, value in node.items()}
+            for node in body["nodes"]
+        ]
+        nodes = tuple(NodeSummary(**node_body) for node_body in bodies)
         return Description(nodes, dict(body["facts"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise DamagedError(f"{folder / TOPICS} is damaged: {in_words(error)}", hint="topiarist check") from error
 
 
 def read_tree_model(folder: Path) -> Any:
-    """The model, mapped."""
+    """Return the model of the tree, mapped."""
     return load_model(folder / MODEL)
 
 
 def write_categories(folder: Path, categories: Categories) -> None:
-    """A model of given labels."""
     save_model(categories.model, folder / MODEL)
-    _write_json(folder / CATEGORIES, {"several": categories.several})
+    _write_json(folder / CATEGORIES, {"several": categories.is_multilabel})
     write_answers(folder, categories)
 
 
 def write_answers(folder: Path, categories: Categories) -> None:
-    """What the model told of documents."""
-    if categories.held is not None:
-        write_held_out(folder, categories.held)
-    if categories.known is not None:
-        write_told(folder, *categories.known)
+    if categories.heldout is not None:
+        write_held_out(folder, categories.heldout)
+    if categories.stored_predictions is not None:
+        write_predictions(folder, *categories.stored_predictions)
 
 
 def read_categories(folder: Path) -> Categories:
-    """What ``write_categories`` has written."""
-    several = bool(_read_json(folder / CATEGORIES)["several"])
-    return Categories(load_model(folder / MODEL), several, read_held_out(folder), read_told(folder))
+    from topiarist.estimators.category.category_learner import CategoryLearner
 
-
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    several, model = bool(_read_json(folder / CATEGORIES)["several"]), load_model(folder / MODEL)
+    if not isinstance(model, CategoryLearner):
+        mismatch = f"expected a CategoryLearner, got a {type(model).__name__}"
+        raise DamagedError(f"{folder / MODEL} is damaged: {mismatch}", hint="topiarist check")
+    return Categories(model, several, read_held_out(folder), read_predictions(folder))
 
 
 def _write_json(path: Path, body: Any) -> None:
@@ -260,6 +246,6 @@ def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError, MemoryError) as error:
-        if missing := lack(error, str(path)):
+        if missing := to_limit_error(error, str(path)):
             raise missing from error
-        raise DamagedError(f"{path} cannot be read: {in_words(error)}", hint="topiarist check") from error
+        raise DamagedError(f"{path} cannot be read: {describe_error(error)}", hint="topiarist check") from error

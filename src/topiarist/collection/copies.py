@@ -1,4 +1,4 @@
-"""Copies in a collection: which documents are copies of others, how lists are folded, what is there already."""
+"""Duplicates in a collection: detection, groups and folding of lists."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from topiarist.arrays import Array, Bools, Csr, Ints
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting
 from topiarist.collection.state import MINIMA
-from topiarist.counts.copies import Copies, find_copies, signatures_of
-from topiarist.store import copy_table
-from topiarist.store.database import Database
-from topiarist.store.document_table import Documents
+from topiarist.counts.duplicates import Duplicates, compute_text_signatures, find_duplicates
+from topiarist.errors import DamagedError
+from topiarist.storage import facts
+from topiarist.storage.database import Database
+from topiarist.storage.document_table import Documents
 from topiarist.text.documents import Document
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
-EXACT = 1.0  # what two documents share that have the same words in the same order
+EXACT = 1.0  # similarity of documents with the same words in the same order
 
 
 @dataclass(frozen=True)
 class Copy:
-    """A document that is a copy: what it is called, and what it shares with the first of its kind."""
+    """Duplicate with its similarity to the first document of its group."""
 
     row: int
     id: str
@@ -35,13 +36,13 @@ class Copy:
 
     @property
     def exact(self) -> bool:
-        """Whether it has the same words in the same order."""
+        """True if the words are the same in the same order."""
         return self.shared >= EXACT
 
 
 @dataclass(frozen=True)
 class CopiesOf:
-    """A document and its copies, the first of them being the one that came first."""
+    """Original with its duplicates."""
 
     row: int
     id: str
@@ -49,107 +50,102 @@ class CopiesOf:
     copies: tuple[Copy, ...]
 
 
-def kept_copies(database: Database) -> Copies:
-    """The copies that are known to a collection."""
-    found = copy_table.copies(database)
-    if not found:
-        return Copies.none()
-    rows, originals, shared = zip(*found, strict=True)
-    return Copies(np.array(rows, np.int64), np.array(originals, np.int64), np.array(shared, np.float64))
+def load_duplicates(database: Database) -> Duplicates:
+    entries = facts.get_duplicates(database)
+    if not entries:
+        return Duplicates.none()
+    rows, originals, shared = zip(*entries, strict=True)
+    return Duplicates(np.array(rows, np.int64), np.array(originals, np.int64), np.array(shared, np.float64))
 
 
-def keep_copies(database: Database, found: Copies) -> None:
-    """Note copies."""
-    rows = zip(found.rows.tolist(), found.originals.tolist(), found.shared.tolist(), strict=True)
-    copy_table.add_copies(database, rows)
+def save_duplicates(database: Database, duplicates: Duplicates) -> None:
+    rows = zip(duplicates.rows.tolist(), duplicates.originals.tolist(), duplicates.shared.tolist(), strict=True)
+    facts.add_duplicates(database, rows)
 
 
-def counted_texts(documents: Documents, counting: Counting) -> Callable[[Sequence[int]], list[str]]:
-    """A function that gives what is counted of documents, by rows."""
-    return lambda rows: [counting.text_of(document) for document in documents.many(rows)]
+def make_text_reader(documents: Documents, counting: Counting) -> Callable[[Sequence[int]], list[str]]:
+    """Return a function that reads the counted texts of rows."""
+    return lambda rows: [counting.text_of(document) for document in documents.load_many(rows)]
 
 
-def minima_of(collection: Collection) -> Array:
-    """What tells copies of the documents; made anew where an earlier version has kept none."""
+def read_all_minima(collection: Collection) -> Array:
     pieces = collection.state.pieces(MINIMA)
-    if pieces:
-        return np.concatenate([contents.read_minima(collection.part(name)) for name in pieces])
-    return signatures_of(map(collection.counting.text_of, collection.documents.iterate(0, len(collection))))
+    if not pieces:
+        display_path = collection.folder.display_path
+        raise DamagedError(f"{display_path} is damaged: it has no {MINIMA}", hint=f"topiarist check {display_path}")
+    return np.concatenate([contents.read_minima(collection.part(name)) for name in pieces])
 
 
-def copies_among(collection: Collection, documents: Sequence[Document]) -> tuple[Copies, Array]:
-    """The copies among new documents, whose rows follow on those of the collection, and what tells them."""
-    known, counting = minima_of(collection), collection.counting
-    texts, before = [counting.text_of(document) for document in documents], len(known)
-    own = signatures_of(texts)
-    stored = counted_texts(collection.documents, counting)
+def find_copies_among(collection: Collection, documents: Sequence[Document]) -> tuple[Duplicates, Array]:
+    """Return the duplicates among new documents, in rows after the present ones, and the new signatures."""
+    minima, counting = read_all_minima(collection), collection.counting
+    texts, n_before = [counting.text_of(document) for document in documents], len(minima)
+    new_minima = compute_text_signatures(texts)
+    stored = make_text_reader(collection.documents, counting)
 
     def texts_of(rows: Sequence[int]) -> list[str]:
-        old = stored([row for row in rows if row < before])
-        return [*old, *(texts[row - before] for row in rows if row >= before)]
+        old = stored([row for row in rows if row < n_before])
+        return [*old, *(texts[row - n_before] for row in rows if row >= n_before)]
 
-    found = find_copies(np.concatenate([known, own]), texts_of, before)
-    first = collection.copies.first_of(before)
-    originals = np.where(found.originals < before, first[np.minimum(found.originals, before - 1)], found.originals)
-    return Copies(found.rows, originals, found.shared), own
-
-
-def found_copies(collection: Collection) -> Copies:
-    """The copies of a collection: as they are kept, or looked for now where nobody has done so."""
-    if copy_table.is_known(collection.generation.database):
-        return collection.copies
-    return find_copies(minima_of(collection), counted_texts(collection.documents, collection.counting))
+    duplicates = find_duplicates(np.concatenate([minima, new_minima]), texts_of, n_before)
+    first = collection.copies.find_originals(n_before)
+    originals = np.where(
+        duplicates.originals < n_before, first[np.minimum(duplicates.originals, n_before - 1)], duplicates.originals
+    )
+    return Duplicates(duplicates.rows, originals, duplicates.shared), new_minima
 
 
-def listed_copies(collection: Collection, copies: Copies, rows: Sequence[int] | None = None) -> tuple[CopiesOf, ...]:
-    """Documents with their copies, those with most copies first; of all, or of some originals."""
+def list_duplicates(
+    collection: Collection, copies: Duplicates, rows: Sequence[int] | None = None
+) -> tuple[CopiesOf, ...]:
+    """Return originals with their duplicates, the largest groups first; of all originals or of some."""
     groups: Mapping[int, list[int]] = copies.groups
-    wanted = sorted(groups if rows is None else rows, key=lambda row: (-len(groups.get(row, ())), row))
+    originals = sorted(groups if rows is None else rows, key=lambda row: (-len(groups.get(row, ())), row))
     shared = dict(zip(copies.rows.tolist(), copies.shared.tolist(), strict=True))
-    every = [row for original in wanted for row in (original, *groups.get(original, ()))]
-    known = dict(zip(every, collection.documents.many(every, texts=False), strict=True))
+    all_rows = [row for original in originals for row in (original, *groups.get(original, ()))]
+    document_of = dict(zip(all_rows, collection.documents.load_many(all_rows, texts=False), strict=True))
     return tuple(
         CopiesOf(
-            row, known[row].id, known[row].title,
-            tuple(Copy(copy, known[copy].id, known[copy].title, shared[copy]) for copy in groups.get(row, ())),
+            row, document_of[row].id, document_of[row].title,
+            tuple(Copy(copy, document_of[copy].id, document_of[copy].title, shared[copy]) for copy in groups.get(row, ())),
         )
-        for row in wanted
+        for row in originals
     )  # fmt: skip
 
 
 def copies_of(collection: Collection, row: int) -> tuple[CopiesOf, ...]:
-    """A document, or the first of its kind, with its copies; nothing where there are none."""
-    first = int(collection.copies.first_of(row + 1)[row])
-    return listed_copies(collection, collection.copies, [first]) if first in collection.copies.groups else ()
+    """Return the group of a document, or nothing for a document without duplicates."""
+    first = int(collection.copies.find_originals(row + 1)[row])
+    return list_duplicates(collection, collection.copies, [first]) if first in collection.copies.groups else ()
 
 
-def placed_with_first(copies: Copies, shares: Csr) -> Csr:
-    """The shares of documents, with copies where the first of their kind is."""
-    return shares[copies.first_of(shares.shape[0])] if len(copies) else shares
+def use_shares_of_originals(copies: Duplicates, shares: Csr) -> Csr:
+    """Return the shares, with each duplicate replaced by its original."""
+    return shares[copies.find_originals(shares.shape[0])] if len(copies) else shares
 
 
-def fitted_rows(copies: Copies, n_docs: int, besides: Iterable[int] = ()) -> Ints | None:
-    """The rows that a model is fitted to: each kind once, and ``besides`` whoever has a place by hand. None: all."""
+def select_fitted_rows(copies: Duplicates, n_docs: int, extra_rows: Iterable[int] = ()) -> Ints | None:
+    """Return the rows to fit: one document of each group, and ``extra_rows`` with pins. None: all rows."""
     if not len(copies):
         return None
-    kept = copies.is_first(n_docs)
-    kept[list(besides)] = True
-    found: Ints = np.flatnonzero(kept)
-    return found
+    is_kept = copies.find_first_documents(n_docs)
+    is_kept[list(extra_rows)] = True
+    rows: Ints = np.flatnonzero(is_kept)
+    return rows
 
 
-def folded(copies: Copies, rows: Array, n_docs: int) -> Bools:
-    """Which of some rows are shown: the first of each kind that is among them, in their order."""
-    several = np.zeros(n_docs, np.bool_)  # those that are of a kind with others; few, and only these are compared
-    several[copies.rows] = several[copies.originals] = True
-    shown: Bools = ~several[rows]
-    places = np.flatnonzero(~shown)
-    first = copies.first_of(n_docs)[rows[places]]
-    shown[places[np.unique(first, return_index=True)[1]]] = True
-    return shown
+def fold_copies(copies: Duplicates, rows: Array, n_docs: int) -> Bools:
+    """Return which rows are shown: the first row of each group, in the given order."""
+    has_duplicates = np.zeros(n_docs, np.bool_)  # documents with duplicates; few, and only these are compared
+    has_duplicates[copies.rows] = has_duplicates[copies.originals] = True
+    is_shown: Bools = ~has_duplicates[rows]
+    places = np.flatnonzero(~is_shown)
+    first = copies.find_originals(n_docs)[rows[places]]
+    is_shown[places[np.unique(first, return_index=True)[1]]] = True
+    return is_shown
 
 
-def number_of_copies(copies: Copies, rows: Iterable[int]) -> list[int]:
-    """How many other documents of the same kind there are, for each of some rows."""
-    of = dict(zip(copies.rows.tolist(), copies.originals.tolist(), strict=True))
-    return [len(copies.groups.get(of.get(row, row), ())) for row in rows]
+def count_copies(copies: Duplicates, rows: Iterable[int]) -> list[int]:
+    """Return the number of other documents in the group of each row."""
+    original_by_row = dict(zip(copies.rows.tolist(), copies.originals.tolist(), strict=True))
+    return [len(copies.groups.get(original_by_row.get(row, row), ())) for row in rows]

@@ -1,151 +1,191 @@
-"""The vectors that documents came with: how they are kept, in half precision and mapped, and what brings new ones.
-
-They come in pieces as counts do. A grow keeps them as they come, some thousand documents at a time, so that one that
-was stopped goes on with the rest.
-"""
+"""Embeddings of documents: stored in half precision, mapped, and written in parts while a grow computes them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topiarist.arrays import Array, Floats
+from topiarist.arrays import Array, Bools, Floats
 from topiarist.collection import contents
 from topiarist.collection.state import VECTORS, State
-from topiarist.counts.embeddings import given
-from topiarist.counts.embeddings.given import VectorSource, given_vectors
-from topiarist.counts.vectors import has_vector
-from topiarist.errors import DamagedError, InputError, UsageError
-from topiarist.store import edit_log, facts
-from topiarist.store.document_table import Documents
-from topiarist.store.generation import Generation, Part, new_part, open_part
-from topiarist.store.tensors import map_tensors, write_tensors
+from topiarist.counts.embeddings import vector_sources
+from topiarist.counts.embeddings.vector_sources import VectorSource, to_vector_source
+from topiarist.counts.vectors import compute_nearest_cosines, find_rows_with_vectors
+from topiarist.errors import DamagedError, InputError, UsageError, reading
+from topiarist.storage import edit_log, facts
+from topiarist.storage.document_table import Documents
+from topiarist.storage.generation import Generation, Part, new_part, open_part
+from topiarist.storage.tensors import map_tensors, write_tensors
 from topiarist.text.documents import Document
+from topiarist.text.language import detect_language_among, language_name
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
-TOGETHER = 4_096  # documents whose vectors are kept at once
-COMING, READ_VECTORS = "coming_vectors", "read_vectors"  # the settings have the parts: on the way, and when all came
-ABOUT = "vectors"  # the settings have where they come from
-NAME = "vectors"  # of the array in a part
+BATCH = 4_096  # documents whose vectors are stored at once
+PARTIAL_VECTORS, READ_VECTORS = "coming_vectors", "read_vectors"  # settings with the parts: during a grow, and complete
+ABOUT_VECTORS = "vectors"  # setting with the source
+NAME = "vectors"  # of the tensor in a part
+FOREIGN = "other_languages"  # field of the setting: documents in languages that the encoder does not know
+MAX_LANGUAGES = 3  # languages in an error
+OUTLIER_SHARE = 0.01  # share of a collection's own documents that are outliers
+SAMPLE = 5_000  # documents, spread evenly, from which the threshold is computed
+MIN_DOCUMENTS = 50  # documents with vectors; fewer give no threshold
 
 
 def write_vectors(folder: Any, rows: Floats) -> None:
-    """Rows in half precision."""
+    """Write rows in half precision."""
     write_tensors(folder / contents.ARRAYS, {NAME: np.ascontiguousarray(rows, np.float16)})
 
 
 def read_vectors(folder: Any) -> Floats:
-    """What ``write_vectors`` has written, mapped."""
-    try:
-        found = map_tensors(folder / contents.ARRAYS)[NAME]
-        if found.ndim != 2:
-            raise ValueError(f"an array of shape {found.shape}")
-    except (KeyError, ValueError) as error:
-        raise DamagedError(f"{folder / contents.ARRAYS} is damaged: {error}", hint="topiarist check") from error
-    return found
+    """Return the rows of ``write_vectors``, mapped."""
+    with reading(str(folder / contents.ARRAYS)):
+        vectors = map_tensors(folder / contents.ARRAYS)[NAME]
+        if vectors.ndim != 2:
+            raise ValueError(f"an array of shape {vectors.shape}")
+        return vectors
 
 
-def brought(
-    generation: Generation, source: Any, n_docs: int, tell: Callable[[str], None] = lambda _: None
+def load_vectors(
+    generation: Generation, source: Any, n_docs: int, report: Callable[[str], None] = lambda _: None
 ) -> Floats | None:
-    """The vectors of all documents of a grow, from where they come or as they are kept already; None without any."""
-    known = facts.settings(generation.database)
-    if known.get(READ_VECTORS):
-        return read_vectors(open_part(generation, known[READ_VECTORS]))
+    """Return the embeddings of all documents of a grow, resuming from the stored parts; None without a source."""
+    settings = facts.settings(generation.database)
+    if settings.get(READ_VECTORS):
+        return read_vectors(open_part(generation, settings[READ_VECTORS]))
     if source is None:
         return None
-    source = given_vectors(source)
-    parts, documents = list(known.get(COMING, [])), Documents(generation.database)
+    source = to_vector_source(source)
+    parts, documents = list(settings.get(PARTIAL_VECTORS, [])), Documents(generation.database)
     rows = [read_vectors(open_part(generation, name)) for name in parts]
-    done = sum(map(len, rows))
+    done, n_foreign = sum(map(len, rows)), 0
     while done < n_docs:
-        some = documents.many(range(done, min(done + TOGETHER, n_docs)))
-        rows.append(_checked(source, done, some, rows[0].shape[1] if rows else None))
-        part = _kept(generation, rows[-1])
+        batch = documents.load_many(range(done, min(done + BATCH, n_docs)))
+        codes = facts.language_codes(generation.database, range(done, done + len(batch)))
+        rows.append(_encode_batch(source, done, batch, rows[0].shape[1] if rows else None, codes))
+        part = _write_vector_part(generation, rows[-1])
         parts.append(part.name)
         with generation.database.transaction():
             edit_log.keep(generation.database, [part])
-            facts.change_settings(generation.database, {COMING: parts})
-        done += len(some)
+            facts.change_settings(generation.database, {PARTIAL_VECTORS: parts})
+        done += len(batch)
     source.check(n_docs)
-    whole = rows[0] if len(rows) == 1 else np.concatenate(rows)
-    there, name = int(np.count_nonzero(has_vector(whole))), parts[0]
-    if not there:
-        raise InputError("no document has a vector", hint="vectors that are not all zero")
-    made = [] if len(rows) == 1 else [_kept(generation, whole)]
-    about = {"from": source.said(), "encoder": getattr(source, "name", ""), "documents": there}
-    about |= {"kind": type(source).__name__, "dimensions": int(whole.shape[1])}
+    vectors = rows[0] if len(rows) == 1 else np.concatenate(rows)
+    n_vectors, name = int(np.count_nonzero(find_rows_with_vectors(vectors))), parts[0]
+    if not n_vectors:
+        raise InputError("no document has a vector", hint="Pass vectors that are not all zero.")
+    new_parts = [] if len(rows) == 1 else [_write_vector_part(generation, vectors)]
+    about = {"from": source.describe(), "encoder": getattr(source, "name", ""), "documents": n_vectors}
+    about |= {"kind": type(source).__name__, "dimensions": int(vectors.shape[1])}
+    if known_languages(source):
+        sizes, known_codes = facts.languages(generation.database) or {}, known_languages(source)
+        n_foreign = sum(number for code, number in sizes.items() if code and code not in known_codes)
+        about[FOREIGN] = n_foreign
     with generation.database.transaction():
-        edit_log.keep(generation.database, made)
-        name = made[0].name if made else name
-        facts.change_settings(generation.database, {READ_VECTORS: name, COMING: [], ABOUT: about})
+        edit_log.keep(generation.database, new_parts)
+        name = new_parts[0].name if new_parts else name
+        facts.change_settings(generation.database, {READ_VECTORS: name, PARTIAL_VECTORS: [], ABOUT_VECTORS: about})
         edit_log.drop(generation.database, [part for part in parts if part != name])
-    missing = f"; {n_docs - there:,} documents have none and are told by their words" if there < n_docs else ""
-    tell(f"{there:,} vectors of {whole.shape[1]} dimensions, {source.said()}{missing}")
-    return whole
+    missing = (
+        f"; {n_docs - n_vectors:,} documents have none and are placed by their words" if n_vectors < n_docs else ""
+    )
+    missing += f" ({n_foreign:,} in languages that the encoder does not know)" if n_foreign else ""
+    report(f"{n_vectors:,} vectors of {vectors.shape[1]} dimensions, {source.describe()}{missing}")
+    return vectors
 
 
-def _checked(source: VectorSource, first: int, documents: Sequence[Document], n_dims: int | None) -> Floats:
-    rows = np.asarray(source.of(first, documents), np.float16)
+def known_languages(source: VectorSource) -> tuple[str, ...]:
+    """Return the codes of the languages of an encoder; empty for a source for any language."""
+    return tuple(getattr(source, "languages", ()))
+
+
+def check_languages(source: VectorSource, sizes: Mapping[str, int]) -> None:
+    """Raise UsageError if most documents, by language code, are in a language unknown to the encoder."""
+    codes_known = known_languages(source)
+    detected = {code: number for code, number in sizes.items() if code and number}
+    if not codes_known or not detected or max(detected, key=lambda code: detected[code]) in codes_known:
+        return
+    total, main_languages = sum(detected.values()), sorted(detected.items(), key=lambda item: -item[1])[:MAX_LANGUAGES]
+    of_encoder = "the only language" if len(codes_known) == 1 else "the languages"
+    shares = ", ".join(f"{language_name(code)} {number / total:.0%}" for code, number in main_languages)
+    raise UsageError(
+        f"Expected documents in {' or '.join(map(language_name, codes_known))}, {of_encoder} of the encoder; "
+        f"got {shares} of {total:,} documents whose language was detected",
+        hint="Grow without --encoder, or pass vectors of another encoder with --vectors.",
+    )
+
+
+def _encode_batch(
+    source: VectorSource, first: int, documents: Sequence[Document], n_dims: int | None, codes: Sequence[str]
+) -> Floats:
+    """Return the vectors of a batch; a document in a language unknown to the encoder gets zeros."""
+    codes_known = known_languages(source)
+    places = [place for place, code in enumerate(codes) if not codes_known or not code or code in codes_known]
+    if len(places) == len(documents):
+        rows = np.asarray(source.load(first, documents), np.float16)
+    else:
+        encoded = np.asarray(source.load(first, [documents[place] for place in places]), np.float16)
+        rows = make_zero_vectors(len(documents), encoded.shape[1])
+        rows[places] = encoded
     if n_dims not in (None, rows.shape[1]):
-        raise InputError(
-            f"vectors of {rows.shape[1]} dimensions came, and those before have {n_dims}", hint="the same encoder"
-        )
+        raise InputError(f"expected vectors of {n_dims} dimensions, got {rows.shape[1]}", hint="Use the same encoder.")
     return rows
 
 
-def _kept(generation: Generation, rows: Floats) -> Part:
+def _write_vector_part(generation: Generation, rows: Floats) -> Part:
     with new_part(generation, VECTORS) as part:
         write_vectors(part.folder, rows)
     return part.part
 
 
 def with_vectors(generation: Generation, state: State) -> State:
-    """A state of a grow with the vectors that came, if any did."""
+    """Return the state of a grow with its embeddings, if there are any."""
     name = facts.settings(generation.database).get(READ_VECTORS)
     return state if not name else state.with_pieces(VECTORS, [name])
 
 
 def vectors_of(collection: Collection) -> Floats | None:
-    """The vectors of all documents, mapped where they lie in one piece; None where there are none."""
+    """Return the vectors of all documents, mapped if they are one piece; None without embeddings."""
     pieces = [read_vectors(collection.part(name)) for name in collection.state.pieces(VECTORS)]
     if not pieces:
         return None
-    whole = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-    if len(whole) != len(collection):
+    vectors = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+    if len(vectors) != len(collection):
         raise DamagedError(
-            f"the collection has {len(collection):,} documents and {len(whole):,} vectors", hint="topiarist check"
+            f"the collection has {len(collection):,} documents and {len(vectors):,} vectors", hint="topiarist check"
         )
-    return whole
+    return vectors
 
 
 def vectors_for(collection: Collection, documents: Sequence[Document], first: int, source: Any) -> Floats | None:
-    """The vectors of new documents: as somebody brings them, or by the encoder that the collection was grown with.
-
-    None where the collection has no vectors, or nobody can tell those of the documents: words decide alone then.
-    """
-    known = collection.vectors
-    if known is None:
+    """Return vectors of new documents from a source or the collection's encoder; None if words decide alone."""
+    vectors = collection.vectors
+    if vectors is None:
         if source is not None:
             raise InputError(
-                "this collection was grown without vectors", hint="grow it with vectors, or leave them out"
+                "this collection was grown without vectors", hint="Grow it with vectors, or leave them out."
             )
         return None
     if source is None:
-        source = own_encoder(collection)
+        source = find_encoder(collection)
         if source is None:
             return None
-    return _checked(given_vectors(source), first, documents, known.shape[1])
+    source = to_vector_source(source)
+    codes = [
+        detect_language_among(document.text, collection.languages) if known_languages(source) else ""
+        for document in documents
+    ]
+    return _encode_batch(source, first, documents, vectors.shape[1], codes)
 
 
-def placed_by_words(collection: Collection, source: Any = None) -> str:
-    """A sentence where new documents come without vectors to a collection that has some; nothing otherwise."""
-    if source is not None or not collection.state.pieces(VECTORS) or own_encoder(collection) is not None:
+def describe_missing_vectors(collection: Collection, source: Any = None) -> str:
+    """Return a sentence if new documents lack the embeddings that the collection has; otherwise nothing."""
+    if source is not None or not collection.state.pieces(VECTORS) or find_encoder(collection) is not None:
         return ""
     return "The documents of this collection have vectors, these came without: their words alone placed them"
 
@@ -153,29 +193,29 @@ def placed_by_words(collection: Collection, source: Any = None) -> str:
 def vector_source(
     file: str | None = None, program: str | None = None, *, encoder: bool = False, n_threads: int | None = None
 ) -> VectorSource | None:
-    """Where vectors come from, as people say it: a file, a program, or the encoder here; None for none of them."""
+    """Return the source of embeddings from options: a file, a program or the encoder; None without any."""
     if sum((file is not None, program is not None, encoder)) > 1:
-        raise UsageError("vectors come from one place", hint="a file, a program, or the encoder")
+        raise UsageError("expected one source of vectors", hint="Pass a file, a program or the encoder.")
     if file is not None:
-        return given.read_vectors(file)
+        return vector_sources.read_vectors(file)
     if program is not None:
         from topiarist.counts.embeddings.program import Program
 
         return Program.from_line(program)
     if encoder:
         from topiarist.counts.embeddings.encoder import Encoder
-        from topiarist.scale.threads import available_cores
+        from topiarist.execution.threads import count_available_cores
 
-        return Encoder.here(n_threads or available_cores())
+        return Encoder.create(n_threads or count_available_cores())
     return None
 
 
-def own_encoder(collection: Collection) -> VectorSource | None:
-    """The encoder that a collection was grown with, where it is installed; None otherwise."""
+def find_encoder(collection: Collection) -> VectorSource | None:
+    """Return the encoder that a collection was grown with, if installed; None otherwise."""
     from topiarist.counts.embeddings.encoder import NAME as ENCODER
     from topiarist.counts.embeddings.encoder import Encoder, is_installed
 
-    about = collection.settings.get(ABOUT) or {}
+    about = collection.settings.get(ABOUT_VECTORS) or {}
     if about.get("kind") != Encoder.__name__ or about.get("encoder") != ENCODER or not is_installed():
         return None
     return _encoder()
@@ -183,12 +223,40 @@ def own_encoder(collection: Collection) -> VectorSource | None:
 
 @cache
 def _encoder() -> VectorSource:
-    """One for this process: its weights are read once."""
+    """Return the encoder of this process, which reads its weights once."""
     from topiarist.counts.embeddings.encoder import Encoder
 
-    return Encoder.here()
+    return Encoder.create()
 
 
-def none_for(n_docs: int, n_dims: int) -> Array:
-    """Rows of documents that came without a vector."""
+def make_zero_vectors(n_docs: int, n_dims: int) -> Array:
+    """Return zero rows for documents without an embedding."""
     return np.zeros((n_docs, n_dims), np.float16)
+
+
+@dataclass(frozen=True)
+class OutlierThreshold:
+    """Cosine threshold below which a document is an outlier for every topic."""
+
+    directions: Floats
+    limit: float  # cosine
+    share: float  # of the collection's own documents below the limit
+
+    def is_outlier(self, vectors: Floats) -> Bools:
+        """Return for each document whether every topic is too far; never for a document without a vector."""
+        outliers: Bools = compute_nearest_cosines(vectors, self.directions) < self.limit
+        return outliers
+
+
+def find_outlier_threshold(collection: Collection, share: float = OUTLIER_SHARE) -> OutlierThreshold | None:
+    """Return the threshold of a collection; None if its tree has no directions or too few documents have a vector."""
+    directions, vectors = getattr(collection.model, "directions_", None), collection.vectors
+    if directions is None or vectors is None:
+        return None
+    cosines = compute_nearest_cosines(vectors[:: max(1, -(-len(vectors) // SAMPLE))], directions)
+    cosines = cosines[np.isfinite(cosines)]
+    return (
+        OutlierThreshold(directions, float(np.quantile(cosines, share)), share)
+        if len(cosines) >= MIN_DOCUMENTS
+        else None
+    )

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from topiarist.collection.describe import figures
-from topiarist.collection.describe.figures import AT_ONCE, SPELT, Figures, spread_runs
+from topiarist.collection.describe import statistics
+from topiarist.collection.describe.statistics import DOCUMENTS_AT_ONCE, MAX_SPELLING_SAMPLE, Figures, select_runs
 
 
 class Many:
@@ -17,27 +17,27 @@ class Many:
         self.outline = SimpleNamespace(tree=SimpleNamespace(root=0))
         own = [SimpleNamespace(words=(f"w{topic}",), rows=range(3 * topic, 3 * topic + 3)) for topic in range(topics)]
         self.tree = SimpleNamespace(nodes=own)
-        self.documents = SimpleNamespace(many=self.many)
+        self.documents = SimpleNamespace(load_many=self.load_many)
 
     def __len__(self):
         return 3 * len(self.tree.nodes)
 
-    def many(self, rows):
+    def load_many(self, rows):
         self.asked.append(list(rows))
         return [SimpleNamespace(text="") for _ in rows]
 
 
 def test_of_many_topics_the_last_are_read_too_and_few_texts_are_held_at_once():
-    collection = Many(SPELT - 1)
+    collection = Many(MAX_SPELLING_SAMPLE - 1)
     assert Figures(collection).spelling == {}
     read = {row // 3 for rows in collection.asked for row in rows}
-    assert read == set(range(SPELT - 1))
-    assert max(map(len, collection.asked)) == AT_ONCE
+    assert read == set(range(MAX_SPELLING_SAMPLE - 1))
+    assert max(map(len, collection.asked)) == DOCUMENTS_AT_ONCE
 
 
 @pytest.mark.parametrize(("number", "wanted"), [(10, 3), (1_000, 100), (1_000, 1_000), (5_000, 4_000), (600, 300)])
 def test_runs_that_lie_evenly(number, wanted):
-    places = spread_runs(number, wanted, 4)
+    places = select_runs(number, wanted, 4)
     assert wanted - 4 <= len(places) <= wanted
     assert (np.diff(places) > 0).all()
     assert places[0] == 0
@@ -48,12 +48,12 @@ def test_runs_that_lie_evenly(number, wanted):
 def test_of_very_many_documents_some_are_ordered_by_words_and_the_others_follow(collection, monkeypatch):
     whole = Figures(collection)
     node = max(whole.children(whole.tree.root), key=lambda child: whole.sizes[child])
-    every = {show: whole.listed(node, "typical", show) for show in ("all", "here")}
-    monkeypatch.setattr(figures, "RANKED", 20)
-    monkeypatch.setattr(figures, "RUN", 4)
+    every = {show: whole.list_rows(node, "typical", show) for show in ("all", "here")}
+    monkeypatch.setattr(statistics, "MAX_RANKED", 20)
+    monkeypatch.setattr(statistics, "RUN_LENGTH", 4)
     some, shares = Figures(collection), whole.shares_under(node)
     for show, rows in every.items():
-        found = some.listed(node, "typical", show)
+        found = some.list_rows(node, "typical", show)
         assert sorted(found.tolist()) == sorted(rows.tolist())  # nobody is lost, nobody comes twice
         assert shares[found[:20]].round(4).min() >= np.sort(shares[rows].round(4))[-20]
         rest = np.rint(shares[found[20:]] * 10_000)
@@ -67,12 +67,14 @@ def test_documents_with_a_word_are_counted_alike_by_rows_and_by_postings(collect
     nodes = [node for node in range(len(whole.tree)) if node != whole.tree.root]
     here = {node: whole.document_counts(node, columns) for node in nodes}
     assert any(any(counts) for counts in here.values())
-    monkeypatch.setattr(figures, "RANKED", 0)
+    monkeypatch.setattr(statistics, "MAX_RANKED", 0)
     asked = []
     monkeypatch.setattr(
-        Figures, "_by_postings", lambda self, *given, own=Figures._by_postings: asked.append(1) or own(self, *given)
+        Figures,
+        "_counts_from_postings",
+        lambda self, *given, own=Figures._counts_from_postings: asked.append(1) or own(self, *given),
     )
     assert {node: Figures(collection).document_counts(node, columns) for node in nodes} == here
     assert len(asked) == len(nodes)
-    counts = collection.counts[whole.mostly_under(nodes[0])]
+    counts = collection.counts[whole.select_assigned_under(nodes[0])]
     assert here[nodes[0]] == [int((counts[:, [column]] > 0).sum()) for column in columns]

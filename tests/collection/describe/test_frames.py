@@ -8,7 +8,7 @@ import pyarrow
 import pytest
 
 from tests.planted import EACH, MONTHS, UNDATED, topic_with
-from topiarist.collection.describe import frames
+from topiarist.collection.describe import tables
 from topiarist.errors import ResourceError
 
 
@@ -64,7 +64,7 @@ def test_a_library_that_is_missing_is_said(planted, monkeypatch):
     def missing(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(frames, "import_module", missing)
+    monkeypatch.setattr(tables, "import_module", missing)
     with pytest.raises(ResourceError, match="polars") as refused:
         planted.tables.topics.to_polars()
     assert refused.value.hint == "pip install polars"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from topiarist import CAM, GGM, HPLC, HPLSA, LSI, PLC, PLSA, PMM, CategoryLearner, Collection, Corpus, Recipe, Tree
-from topiarist.cards import MOST_ITEMS, Item, card
+from topiarist.cards import MAX_ITEMS, Item, render_card
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(1)">'
 ESTIMATORS = (CAM, GGM, HPLC, HPLSA, LSI, PLC, PLSA, PMM, CategoryLearner)
@@ -71,11 +71,11 @@ def test_what_documents_say_is_nothing_but_text(tmp_path):
 
 
 def test_cards_are_cut():
-    html = card("Long", {"number": 1_234, "share": 0.123456}, items=(Item(f"item {n}") for n in range(1_000)))
-    assert html.count("item ") == MOST_ITEMS
+    html = render_card("Long", {"number": 1_234, "share": 0.123456}, items=(Item(f"item {n}") for n in range(1_000)))
+    assert html.count("item ") == MAX_ITEMS
     assert "1,234" in html
     assert "0.1235" in html
-    assert card("x" * 500).count("x") < 100
+    assert render_card("x" * 500).count("x") < 100
 
 
 def test_a_tree_names_its_nodes():

@@ -10,21 +10,20 @@ import pytest
 from safetensors.numpy import load_file
 from scipy.sparse import csr_array
 
-from tests.grown import documents
-from topiarist.collection.check import check
+from tests.grown import NoteCollector, documents
+from topiarist.collection.check import check_folder
 from topiarist.collection.collection import Collection
-from topiarist.collection.find.index import search_index
 from topiarist.collection.grow import block_growth
-from topiarist.collection.grow.block_growth import SCRATCH, InBlocks
-from topiarist.collection.grow.grower import Grower
-from topiarist.collection.grow.journal import Teller
+from topiarist.collection.grow.block_growth import SCRATCH, BlockGrowth
+from topiarist.collection.grow.pipeline import grow_collection
 from topiarist.collection.grow.recipe import Recipe
-from topiarist.collection.verify.verification import verify
-from topiarist.counts import room, workers
+from topiarist.collection.grow.state import GrowOptions
+from topiarist.collection.search.index import search_index
+from topiarist.counts import scratch, workers
 from topiarist.counts.validation import check_counts
 from topiarist.errors import ResourceError, UsageError
-from topiarist.estimators.tree import stored_ground
-from topiarist.scale.dask import Cluster, _name
+from topiarist.estimators.tree import growth_data
+from topiarist.execution.dask import Cluster, _name_task
 
 N_DOCS = 160
 RECIPE = Recipe(topics=3, headings=False)
@@ -70,7 +69,7 @@ def client():
     pytest.importorskip("distributed")
     from distributed import Client, LocalCluster
 
-    from tests.scale.clusters import QUIET
+    from tests.execution.clusters import QUIET
 
     with LocalCluster(processes=False, n_workers=2, **QUIET) as cluster, Client(cluster) as client:
         yield client
@@ -80,7 +79,7 @@ def client():
 def test_documents_of_one_block_give_the_collection_that_grows_in_memory(tmp_path, recipe):
     assert_same(grow(tmp_path / "memory", recipe), grow(tmp_path / "files", recipe, memory=200_000_000))
     assert not list((tmp_path / "files").rglob(f"{SCRATCH}*"))
-    assert check(tmp_path / "files") == []
+    assert check_folder(tmp_path / "files") == []
 
 
 def test_of_copies_one_is_in_the_blocks(tmp_path):
@@ -97,10 +96,10 @@ def test_of_copies_one_is_in_the_blocks(tmp_path):
 
 @pytest.mark.parametrize("rows", [None, [0, 3, 4, 9], [8, 9], [2]])
 def test_the_blocks_of_some_documents(tmp_path, monkeypatch, rows):
-    monkeypatch.setattr(room, "RUN", 4)
+    monkeypatch.setattr(scratch, "ROWS_PER_RUN", 4)
     monkeypatch.setattr(block_growth, "SMALLEST_BLOCK", 3)
     counts = csr_array(np.random.default_rng(0).poisson(1.0, (10, 6)).astype(np.float32))
-    with InBlocks(folder=tmp_path).blocks(counts, None if rows is None else np.array(rows)) as store:
+    with BlockGrowth(folder=tmp_path).blocks(counts, None if rows is None else np.array(rows)) as store:
         found = np.concatenate([block.counts().toarray() for block in store.blocks()])
     np.testing.assert_array_equal(found, counts.toarray()[slice(None) if rows is None else rows])
 
@@ -114,18 +113,17 @@ def test_a_cluster_gives_the_collection_of_one_process(tmp_path, client, monkeyp
     with Collection.open(tmp_path / "there") as collection:
         assert len(collection.outline.tree.leaves) == 3
         assert len(collection) == N_DOCS
-        assert verify(collection, n_threads=1).agrees  # it is grown from blocks again
     assert not list((tmp_path / "there").rglob(f"{SCRATCH}*"))
 
 
 def test_a_cluster_counts_and_indexes_as_one_process_does(tmp_path, client, monkeypatch):
     monkeypatch.setattr(block_growth, "SMALLEST_BLOCK", 40)
     monkeypatch.setattr(search_index, "RUN", 50)  # documents of a segment: 4 of them
-    monkeypatch.setattr(workers, "SENT_CHUNK", 5_000)
+    monkeypatch.setattr(workers, "CHARACTERS_PER_SENT_CHUNK", 5_000)
     grow(tmp_path / "here", memory=200_000_000)
-    named, sent = Counter(), Cluster._sent
+    named, sent = Counter(), Cluster._submit
     monkeypatch.setattr(
-        Cluster, "_sent", lambda self, work, item: named.update([_name(work)]) or sent(self, work, item)
+        Cluster, "_submit", lambda self, work, item: named.update([_name_task(work)]) or sent(self, work, item)
     )
     grow(tmp_path / "there", client=client)
     assert named["count_texts"] > 20  # texts, to be counted for topics and for the search
@@ -133,7 +131,7 @@ def test_a_cluster_counts_and_indexes_as_one_process_does(tmp_path, client, monk
     (n_segments, here), (n_there, there) = index_files(tmp_path / "here"), index_files(tmp_path / "there")
     assert n_segments == n_there == 4
     assert here == there
-    assert check(tmp_path / "there") == []
+    assert check_folder(tmp_path / "there") == []
     with Collection.open(tmp_path / "here") as one, Collection.open(tmp_path / "there") as other:
         for query in ("galaxy dark matter", "quantum field"):
             assert list(one.search(query).hits) == list(other.search(query).hits)
@@ -154,15 +152,13 @@ def test_very_many_documents_grow_from_blocks_without_being_told_to(tmp_path, mo
     monkeypatch.setattr(block_growth, "SMALLEST_BLOCK", 40)
     told = grow(tmp_path / "told", memory=200_000_000)
     few = grow(tmp_path / "few")
-    monkeypatch.setattr(block_growth, "MOST_GROWN", N_DOCS - 1)
+    monkeypatch.setattr(block_growth, "MAX_GROWTH_DOCUMENTS", N_DOCS - 1)
     assert_same(grow(tmp_path / "many"), told)
     assert any((array != told[name]).any() for name, array in few.items() if array.shape == told[name].shape)
-    with Collection.open(tmp_path / "many") as collection:
-        assert verify(collection, n_threads=1).agrees
     for recipe in (Recipe(model="ggm", topics=3), Recipe(topics=3, online=True)):
-        assert InBlocks.of_many(recipe, None, 10**9) is None
-    assert InBlocks.of_many(Recipe(model="hplsa"), None, 10**9) is not None
-    assert InBlocks.of_many(RECIPE, np.ones((2, 2)), 10**9) is None
+        assert BlockGrowth.for_many(recipe, None, 10**9) is None
+    assert BlockGrowth.for_many(Recipe(model="hplsa"), None, 10**9) is not None
+    assert BlockGrowth.for_many(RECIPE, np.ones((2, 2)), 10**9) is None
 
 
 def test_an_allowance_that_is_too_small_is_told_and_the_grow_can_be_taken_up(tmp_path):
@@ -180,10 +176,11 @@ def test_an_allowance_that_is_too_small_is_told_and_the_grow_can_be_taken_up(tmp
 @pytest.mark.parametrize(
     ("recipe", "options", "message"),
     [
-        (Recipe(model="ggm"), {"memory": 10**9}, "from blocks in files by the model cam or hplsa"),
-        (Recipe(online=True), {"memory": 10**9}, "neither online nor by labels"),
+        (Recipe(growth="annealed"), {"memory": 10**9}, "not online, annealed or by labels"),
+        (Recipe(model="ggm"), {"memory": 10**9}, "from blocks by the model cam or hplsa"),
+        (Recipe(online=True), {"memory": 10**9}, "not online, annealed or by labels"),
         (Recipe(), {"memory": 10**9, "vectors": np.ones((N_DOCS, 2))}, "vectors are fitted in memory"),
-        (Recipe(), {"memory": 10**9, "client": object()}, "memory is that of one process"),
+        (Recipe(), {"memory": 10**9, "client": object()}, "one process has all the memory"),
     ],
 )
 def test_what_grows_in_memory_alone_is_refused_before_anything_is_read(tmp_path, recipe, options, message):
@@ -193,22 +190,19 @@ def test_what_grows_in_memory_alone_is_refused_before_anything_is_read(tmp_path,
 
 
 def test_want_of_memory_is_told_in_words(tmp_path):
-    class Heard(Teller):
-        sentences = []  # noqa: RUF012
-
-        def said(self, text):
-            self.sentences.append(text)
-
-    few = stored_ground.growth_bytes
+    collector = NoteCollector()
+    options = GrowOptions(reporter=collector, blocks=BlockGrowth(memory=9_000_000))
+    few = growth_data.estimate_growth_bytes
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stored_ground, "growth_bytes", lambda store, leaves, dtype: few(store, 2, dtype) * leaves // 2)
-        grower = Grower(Recipe(headings=False), tell=Heard(), place=InBlocks(memory=9_000_000))
-        grower.grow(documents()[:60], tmp_path / "few").close()
-    assert any("no more than" in one and "more memory may give more leaves" in one for one in Heard.sentences)
+        patch.setattr(
+            growth_data, "estimate_growth_bytes", lambda store, leaves, dtype: few(store, 2, dtype) * leaves // 2
+        )
+        grow_collection(documents()[:60], tmp_path / "few", Recipe(headings=False), options).close()
+    assert any("no more than" in one and "more memory may give more leaves" in one for one in collector.notes)
 
 
 def test_where_it_grows_is_said(tmp_path):
     counts = check_counts(np.eye(5, dtype=np.float32))
-    with InBlocks(memory=5_000_000, folder=tmp_path).blocks(counts) as store:
-        assert InBlocks(memory=5_000_000).said(store) == "1 block of documents, one after the other within 5 MB"
-        assert InBlocks().said(store) == "1 block of documents, one after the other"
+    with BlockGrowth(memory=5_000_000, folder=tmp_path).blocks(counts) as store:
+        assert BlockGrowth(memory=5_000_000).describe(store) == "1 block of documents, one after the other within 5 MB"
+        assert BlockGrowth().describe(store) == "1 block of documents, one after the other"

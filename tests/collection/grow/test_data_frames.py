@@ -10,9 +10,9 @@ import pyarrow
 import pytest
 
 from topiarist import Collection, Document, Recipe
-from topiarist.collection.grow.data_frames import documents_of
+from topiarist.collection.grow.data_frames import open_documents
 from topiarist.errors import InputError, UsageError
-from topiarist.store import facts
+from topiarist.storage import facts
 
 RECIPE = Recipe(topics=2, headings=False)
 
@@ -40,9 +40,9 @@ FRAMES = {
 
 @pytest.mark.parametrize("kind", FRAMES)
 def test_frames_of_every_library_are_the_same_documents(kind):
-    from topiarist.text.readers import Columns
+    from topiarist.text.readers import Columns, ReadingSettings
 
-    found = list(documents_of(FRAMES[kind](columns()), Columns(**ASKED)))
+    found = list(open_documents(FRAMES[kind](columns()), ReadingSettings(Columns(**ASKED))))
     assert len(found) == 40
     assert found[3].id == "c3"
     assert found[3].date == "2014-04-05"
@@ -60,7 +60,7 @@ def test_a_frame_grows_into_a_collection_with_its_columns(tmp_path):
 
 
 def test_the_text_is_found_by_its_length():
-    found = list(documents_of(polars.DataFrame(columns())))
+    found = list(open_documents(polars.DataFrame(columns())))
     assert found[0].text == columns()["body"][0]
     assert [one.id for one in found[:2]] == ["1", "2"]  # no column is called id
     with pytest.raises(UsageError, match="bodi"):
@@ -76,9 +76,9 @@ def test_missing_cells_are_missing():
     frame.loc[3, "sent"] = pandas.NaT
     frame["pages"] = frame["pages"].astype("Int64")
     frame.loc[4, "pages"] = pandas.NA
-    from topiarist.text.readers import Columns
+    from topiarist.text.readers import Columns, ReadingSettings
 
-    read = documents_of(frame, Columns(**ASKED))
+    read = open_documents(frame, ReadingSettings(Columns(**ASKED)))
     found = {one.id: one for one in read}
     assert "c1" not in found
     assert [(one.source, one.reason) for one in read.problems] == [("row 2", "no text")]
@@ -92,7 +92,7 @@ def test_missing_cells_are_missing():
 def test_texts_of_every_kind_are_documents(kind):
     texts = columns()["body"]
     given = kind([texts]) if kind is pyarrow.chunked_array else kind(texts)
-    assert [(one.id, one.text) for one in documents_of(given)] == [(str(n), text) for n, text in enumerate(texts, 1)]
+    assert [(one.id, one.text) for one in open_documents(given)] == [(str(n), text) for n, text in enumerate(texts, 1)]
 
 
 def test_rows_without_a_text_are_told_in_the_collection(tmp_path):
@@ -104,17 +104,17 @@ def test_rows_without_a_text_are_told_in_the_collection(tmp_path):
 
 def test_numbers_are_no_texts():
     with pytest.raises(InputError, match="expected texts, got float in row 1"):
-        list(documents_of(pandas.Series([1.5, 2.5])))
+        list(open_documents(pandas.Series([1.5, 2.5])))
 
 
 def test_paths_are_read_and_documents_stay(tmp_path):
     for number, text in enumerate(columns()["body"][:3]):
         (tmp_path / f"{number}.txt").write_text(text)
-    with documents_of([tmp_path / "0.txt", tmp_path / "2.txt"]) as reading:
+    with open_documents([tmp_path / "0.txt", tmp_path / "2.txt"]) as reading:
         assert [one.text for one in reading] == [columns()["body"][0], columns()["body"][2]]
-    assert documents_of(tmp_path) == str(tmp_path)
+    assert open_documents(tmp_path).sources == (str(tmp_path),)
     given = [Document("a", "b")]
-    assert list(documents_of(given)) == given
+    assert list(open_documents(given)) == given
 
 
 def test_without_a_folder_it_is_there_as_long_as_it_is_open():

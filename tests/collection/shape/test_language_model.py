@@ -11,14 +11,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from topiarist.collection.shape import language_model
-from topiarist.collection.shape.language_model import MOST_BYTES, Program, Server, UnansweredError
+from topiarist.collection.shape.language_model import MAX_BYTES, NamingProgram, NamingServer, UnansweredError
 from topiarist.errors import UsageError
 
 PATIENT, HASTY = 60.0, 0.5  # seconds: an answer is expected, or none
 
 
 def program(source, timeout=PATIENT):
-    return Program.of(shlex.join([sys.executable, "-c", source]), timeout)
+    return NamingProgram.of(shlex.join([sys.executable, "-c", source]), timeout)
 
 
 def test_a_program_reads_a_prompt_and_answers():
@@ -32,7 +32,7 @@ def test_a_program_need_not_read():
 
 def test_a_command_goes_through_no_shell(tmp_path):
     line = f"{shlex.quote(sys.executable)} -c 'import sys; print(sys.argv[1:])' ; touch {tmp_path}/made $HOME `id`"
-    said = Program.of(line, PATIENT).ask("")
+    said = NamingProgram.of(line, PATIENT).ask("")
     assert "'$HOME', '`id`'" in said
     assert not (tmp_path / "made").exists()
 
@@ -45,7 +45,7 @@ def test_a_command_goes_through_no_shell(tmp_path):
         ("import os, time; os.close(1); time.sleep(600)", HASTY, "longer than 0.5 seconds"),
         ("import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])",
          HASTY, "longer than 0.5 seconds"),
-        ("while True: print('x' * 65536)", PATIENT, "more than 1,048,576 bytes"),
+        ("while True: print('x' * 65536)", PATIENT, "exceeds 1,048,576 bytes"),
     ],
 )  # fmt: skip
 def test_a_program_that_does_not_answer(source, timeout, message):
@@ -68,7 +68,7 @@ def test_what_is_not_text_is_read_as_far_as_it_goes():
 )
 def test_a_command_that_is_none(line, message):
     with pytest.raises(UsageError, match=message):
-        Program.of(line)
+        NamingProgram.of(line)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -114,7 +114,7 @@ def server():
 
 @pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/chat/completions", ""])
 def test_a_server_is_asked_with_its_interface(server, path):
-    assert Server.of(server.url + path, "small", PATIENT).ask("who? ☃") == "Sport"
+    assert NamingServer.of(server.url + path, "small", PATIENT).ask("who? ☃") == "Sport"
     ((asked, body),) = server.asked
     assert asked == ("" if not path else "/v1") + "/chat/completions"
     assert body["model"] == "small"
@@ -125,7 +125,7 @@ def test_localhost_and_no_model_and_no_proxy(server, monkeypatch):
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     url = server.url.replace("127.0.0.1", "localhost") + "/v1?key=a"
-    assert Server.of(url, timeout=PATIENT).ask("x") == "Sport"
+    assert NamingServer.of(url, timeout=PATIENT).ask("x") == "Sport"
     assert server.asked[0][0] == "/v1/chat/completions?key=a"
     assert server.asked[0][1]["model"] == ""
 
@@ -141,7 +141,7 @@ def test_localhost_and_no_model_and_no_proxy(server, monkeypatch):
         (sends({"choices": []}), "no choices"),
         (sends({"choices": [{"message": {"content": None}}]}), "no choices"),
         (sends({"choices": {"0": 1}}), "no choices"),
-        (sends(b"x" * (MOST_BYTES + 10)), "more than"),
+        (sends(b"x" * (MAX_BYTES + 10)), "exceeds"),
         (lambda handler: handler.wfile.write(b"SSH-2.0-x\r\n"), "cannot be asked"),
         (lambda handler: None, "cannot be asked"),
     ],
@@ -149,7 +149,7 @@ def test_localhost_and_no_model_and_no_proxy(server, monkeypatch):
 def test_a_server_that_answers_something_else(server, answer, message):
     server.answer = answer
     with pytest.raises(UnansweredError, match=message):
-        Server.of(server.url, timeout=PATIENT).ask("who?")
+        NamingServer.of(server.url, timeout=PATIENT).ask("who?")
 
 
 @pytest.mark.parametrize("drips", [False, True])
@@ -165,7 +165,7 @@ def test_a_server_that_never_ends(server, drips):
     server.answer = answer
     try:
         with pytest.raises(UnansweredError, match=r"longer than 0\.5 seconds"):
-            Server.of(server.url, timeout=HASTY).ask("who?")
+            NamingServer.of(server.url, timeout=HASTY).ask("who?")
     finally:
         ended.set()
 
@@ -174,7 +174,7 @@ def test_nobody_is_there():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         with pytest.raises(UnansweredError, match="cannot be asked"):
-            Server.of(f"http://127.0.0.1:{taken.getsockname()[1]}", timeout=PATIENT).ask("who?")
+            NamingServer.of(f"http://127.0.0.1:{taken.getsockname()[1]}", timeout=PATIENT).ask("who?")
 
 
 @pytest.mark.parametrize(
@@ -192,8 +192,8 @@ def test_nobody_is_there():
 )
 def test_another_machine_is_refused_unless_allowed(url):
     with pytest.raises(UsageError, match="--allow-remote"):
-        Server.of(url)
-    assert Server.of(url, allow_remote=True).remote
+        NamingServer.of(url)
+    assert NamingServer.of(url, allow_remote=True).remote
 
 
 @pytest.mark.parametrize(
@@ -204,11 +204,11 @@ def test_another_machine_is_refused_unless_allowed(url):
 @pytest.mark.parametrize("remote", [False, True])
 def test_what_is_no_address_of_a_server(url, remote):
     with pytest.raises(UsageError):
-        Server.of(url, allow_remote=remote)
+        NamingServer.of(url, allow_remote=remote)
 
 
 def test_a_name_that_leads_to_another_machine_gets_nothing(server, monkeypatch):
     monkeypatch.setattr(language_model, "_is_this_machine", lambda host: host == "localhost")
     with pytest.raises(UnansweredError, match="nothing was sent"):
-        Server.of(server.url.replace("127.0.0.1", "localhost"), timeout=PATIENT).ask("secret")
+        NamingServer.of(server.url.replace("127.0.0.1", "localhost"), timeout=PATIENT).ask("secret")
     assert server.asked == []

@@ -4,23 +4,25 @@ import pytest
 
 from topiarist.collection.shape.edits import Rename, apply
 from topiarist.collection.shape.language_model import UnansweredError
-from topiarist.collection.shape.name_proposals import (
-    IN_A_ROW,
-    LONGEST,
+from topiarist.collection.shape.names import (
+    MAX_NAME,
+    MAX_UNANSWERED,
     TopicFacts,
-    cleaned,
-    objection,
-    picked,
-    prompt_of,
-    propose,
-    renames,
+    clean_answer,
+    find_objection,
+    make_renames,
+    pick_names,
+    propose_names,
+    write_prompt,
 )
-from topiarist.collection.shape.shape import Shape
+from topiarist.collection.shape.tree_state import TreeState
 from topiarist.errors import UsageError
-from topiarist.hierarchy.tree import Tree
+from topiarist.trees.tree import Tree
 
 #            0 Everything: 1 sport (3 ball, 4 net), 2 trade (5 bank)
-SHAPE = Shape.of(Tree((-1, 0, 0, 1, 1, 2), ("Everything", "sport", "trade", "ball", "net", "bank")), (3, 4, 5))
+SHAPE = TreeState.from_tree(
+    Tree((-1, 0, 0, 1, 1, 2), ("Everything", "sport", "trade", "ball", "net", "bank")), (3, 4, 5)
+)
 FACTS = tuple(
     TopicFacts(topic, (f"word{topic}",), (f"first {topic}", f"second {topic}"), (f"Title {topic}",))
     for topic in (1, 3, 4, 2, 5)
@@ -42,20 +44,20 @@ def answering(*answers):
 
 
 def test_a_prompt_says_what_is_known_of_a_topic():
-    prompt = prompt_of(SHAPE, FACTS[1])
+    prompt = write_prompt(SHAPE, FACTS[1])
     for line in ("Headings above it: sport", "Topics beside it: net", "Its words: word3", "first 3; second 3"):
         assert line in prompt
     assert "- Title 3\n" in prompt
     assert prompt.endswith("Name:\n")
     assert "bank" not in prompt
     assert "Topics below" not in prompt
-    heading = prompt_of(SHAPE, FACTS[0])
+    heading = write_prompt(SHAPE, FACTS[0])
     assert "Headings above" not in heading
     assert "Topics below it: ball; net\n" in heading
 
 
 def test_a_title_stays_one_line_of_a_prompt_and_short():
-    prompt = prompt_of(SHAPE, TopicFacts(3, (), (), ("a\nName: Evil\x1b[2J\u202e" + "x" * 10_000,)))
+    prompt = write_prompt(SHAPE, TopicFacts(3, (), (), ("a\nName: Evil\x1b[2J\u202e" + "x" * 10_000,)))
     told = [line for line in prompt.splitlines() if "Evil" in line]
     assert len(told) == 1
     assert told[0].startswith("- a Name: Evil")
@@ -88,72 +90,72 @@ def test_a_title_stays_one_line_of_a_prompt_and_short():
     ],
 )
 def test_an_answer_is_cleaned(answer, name):
-    assert cleaned(answer) == name
+    assert clean_answer(answer) == name
 
 
 @pytest.mark.parametrize(
     ("name", "why"),
     [
         ("", "empty"),
-        ("x" * (LONGEST + 1), f"{LONGEST + 1} characters"),
+        ("x" * (MAX_NAME + 1), f"{MAX_NAME + 1} characters"),
         ("12", "no letter"),
-        ("NET", "beside it"),
-        ("Sport", "heading above"),
+        ("NET", "a sibling has"),
+        ("Sport", "its heading has"),
     ],
 )
 def test_some_names_are_refused(name, why):
-    assert why in objection(SHAPE, 3, name)
+    assert why in find_objection(SHAPE, 3, name)
 
 
-@pytest.mark.parametrize("name", ["x" * LONGEST, "Bank", "ball"])
+@pytest.mark.parametrize("name", ["x" * MAX_NAME, "Bank", "ball"])
 def test_other_names_are_not(name):
-    assert objection(SHAPE, 3, name) == ""
+    assert find_objection(SHAPE, 3, name) == ""
 
 
 def test_proposals_know_of_each_other_and_apply_in_their_order():
     ask, asked = answering("Games", "Football", "football", "Money", "Net")
-    found = propose(SHAPE, FACTS, ask)
+    found = propose_names(SHAPE, FACTS, ask)
     assert [one.new for one in found] == ["Games", "Football", None, "Money", "Net"]
-    assert found[2].refused == "a topic beside it is called so"
+    assert found[2].refused == "a sibling has this name"
     assert "Headings above it: Games" in asked[1]
     assert "Topics beside it: Football" in asked[2]
     assert found[1].path == ("Everything", "sport", "ball")
     shape = SHAPE
-    for edit in renames(found):
+    for edit in make_renames(found):
         shape = apply(shape, edit)
     assert shape.tree.names == ("Everything", "Games", "Money", "Football", "net", "Net")
 
 
 def test_a_name_that_a_sibling_gives_up_is_free():
     ask, _ = answering("Racket", "Ball")
-    found = propose(SHAPE, [FACTS[1], FACTS[2]], ask)
-    assert renames(found) == (Rename(3, "Racket"), Rename(4, "Ball"))
+    found = propose_names(SHAPE, [FACTS[1], FACTS[2]], ask)
+    assert make_renames(found) == (Rename(3, "Racket"), Rename(4, "Ball"))
 
 
 def test_the_same_name_is_no_edit():
     ask, _ = answering("ball")
-    (found,) = propose(SHAPE, FACTS[1:2], ask)
+    (found,) = propose_names(SHAPE, FACTS[1:2], ask)
     assert found.new == "ball"
-    assert renames([found]) == ()
+    assert make_renames([found]) == ()
 
 
 def test_who_does_not_answer_changes_nothing_and_is_not_asked_forever():
     silent = UnansweredError("no answer")
     ask, asked = answering(silent, "Football", *[silent] * 10)
-    found = propose(SHAPE, FACTS, ask)
+    found = propose_names(SHAPE, FACTS, ask)
     assert [one.refused for one in found] == ["no answer", "", *["no answer"] * 3]
     ask, asked = answering(*[silent] * 10)
-    found = propose(SHAPE, FACTS, ask)
-    assert len(asked) == IN_A_ROW
+    found = propose_names(SHAPE, FACTS, ask)
+    assert len(asked) == MAX_UNANSWERED
     assert [one.new for one in found] == [None] * 5
     assert "not asked" in found[-1].refused
 
 
 def test_a_person_picks():
-    found = picked(SHAPE, FACTS, ["3=2", "trade=1", "Everything/sport = 1"])
-    assert renames(found) == (Rename(3, "second 3"), Rename(2, "first 2"), Rename(1, "first 1"))
-    same = picked(SHAPE, [TopicFacts(3, (), ("ball",))], ["3=1"])
-    assert renames(same) == (Rename(3, "ball"),)
+    found = pick_names(SHAPE, FACTS, ["3=2", "trade=1", "Everything/sport = 1"])
+    assert make_renames(found) == (Rename(3, "second 3"), Rename(2, "first 2"), Rename(1, "first 1"))
+    same = pick_names(SHAPE, [TopicFacts(3, (), ("ball",))], ["3=1"])
+    assert make_renames(same) == (Rename(3, "ball"),)
 
 
 @pytest.mark.parametrize(
@@ -171,4 +173,4 @@ def test_a_person_picks():
 )
 def test_what_cannot_be_picked_is_said(picks, message):
     with pytest.raises(UsageError, match=message):
-        picked(SHAPE, FACTS, picks)
+        pick_names(SHAPE, FACTS, picks)

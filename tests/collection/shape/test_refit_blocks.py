@@ -5,13 +5,12 @@ import shutil
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.collection.check import check
+from topiarist.collection.check import check_folder
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.block_growth import SCRATCH
-from topiarist.collection.shape import Merge, Pin, refit_blocks
-from topiarist.collection.shape.refit_blocks import refit_counts
-from topiarist.collection.verify.verification import verify
-from topiarist.scale import BlockStore
+from topiarist.collection.shape import Merge, Pin, refit
+from topiarist.collection.shape.refit import refit_counts
+from topiarist.execution import BlockStore
 
 
 def shaped(path):
@@ -26,16 +25,14 @@ def test_blocks_give_the_tree_of_counts_in_memory(path, tmp_path, monkeypatch):
     again = tmp_path / "again.topiary"
     shutil.copytree(path, again)
     shares, words = shaped(path)
-    monkeypatch.setattr(refit_blocks, "MOST_AT_ONCE", 100)
-    monkeypatch.setattr(refit_blocks, "SMALLEST_BLOCK", 200)  # 3 blocks
-    monkeypatch.setattr(refit_blocks, "block_size", lambda n_docs, smallest: smallest)
+    monkeypatch.setattr(refit, "MAX_IN_MEMORY", 100)
+    monkeypatch.setattr(refit, "SMALLEST_BLOCK", 200)  # 3 blocks
+    monkeypatch.setattr(refit, "choose_block_size", lambda n_docs, smallest: smallest)
     same, same_words = shaped(again)
     np.testing.assert_allclose(same_words, words, rtol=1e-4, atol=1e-7)  # single precision, added in another order
     np.testing.assert_allclose(same, shares, atol=1e-3)
     assert not list(again.rglob(f"{SCRATCH}*"))
-    assert check(again) == []
-    with Collection.open(again) as collection:
-        assert verify(collection, n_threads=1).agrees  # it is fitted from blocks again
+    assert check_folder(again) == []
 
 
 def test_only_very_many_documents_are_in_files_and_copies_are_left_out(tmp_path, monkeypatch):
@@ -45,8 +42,8 @@ def test_only_very_many_documents_are_in_files_and_copies_are_left_out(tmp_path,
     rows = np.array([0, 2, 3, 9])
     with refit_counts(counts, rows, tmp_path) as few:
         np.testing.assert_array_equal(few.toarray(), counts.toarray()[rows])
-    monkeypatch.setattr(refit_blocks, "MOST_AT_ONCE", 3)
-    monkeypatch.setattr(refit_blocks, "block_size", lambda n_docs, smallest: 3)
+    monkeypatch.setattr(refit, "MAX_IN_MEMORY", 3)
+    monkeypatch.setattr(refit, "choose_block_size", lambda n_docs, smallest: 3)
     left = tmp_path / f"{SCRATCH}left"  # of a process that was killed
     left.mkdir()
     with refit_counts(counts, rows, tmp_path) as many:

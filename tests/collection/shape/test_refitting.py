@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from topiarist import CAM, HPLC, HierarchicalMixture
-from topiarist.collection.shape import Branch, Delete, Group, Merge, Move, Pin, Shape, Split, apply
-from topiarist.collection.shape.refit_start import start
-from topiarist.estimators.tree.fitted_tree import shares_of, sparse_shares, tree_model
+from topiarist import CAM, HPLC, Collection, Document, HierarchicalMixture, Recipe, Tree
+from topiarist.collection.shape import Branch, Delete, Group, Merge, Move, Pin, Split
+from topiarist.collection.shape.edits import apply
+from topiarist.collection.shape.refit import compute_start
+from topiarist.collection.shape.tree_state import TreeState
+from topiarist.estimators.tree.fitted_tree import compute_shares, get_tree_model, make_sparse_shares
 from topiarist.estimators.tree.refit import refit
 
 SUBJECTS, EACH, WORDS = 6, 40, 12
@@ -32,21 +34,21 @@ def grown(counts):
 
 @pytest.fixture(scope="module")
 def shares(grown, counts):
-    return shares_of(grown, counts)
+    return compute_shares(grown, counts)
 
 
 @pytest.fixture
 def shape(grown):
-    return Shape.of(grown.tree_, grown.tree_.leaves)
+    return TreeState.from_tree(grown.tree_, grown.tree_.leaves)
 
 
 ROWS = {str(row): row for row in range(SUBJECTS * EACH)}
 
 
 def fitted(shape, grown, shares, counts, kind=HierarchicalMixture):
-    begun = start(shape, grown.tree_.leaves, shares, counts, ROWS)
+    begun = compute_start(shape, grown.tree_.leaves, shares, counts, ROWS)
     model = refit(kind(shape.tree, effective_length=None), counts, begun.class_nodes, begun.shares, begun.pins)
-    return model, begun, np.array(begun.class_nodes)[shares_of(model, counts).toarray().argmax(axis=1)]
+    return model, begun, np.array(begun.class_nodes)[compute_shares(model, counts).toarray().argmax(axis=1)]
 
 
 def leaf_of(shape, shares, subject):
@@ -64,7 +66,7 @@ def test_without_an_edit_documents_stay_and_the_objective_rises(kind, shape, gro
     np.testing.assert_allclose(model.word_given_topic_.sum(axis=1), 1.0)
     np.testing.assert_allclose(model.predict_proba(counts).sum(axis=1), 1.0)
     np.testing.assert_allclose(begun.shares.sum(axis=1), 1.0, atol=1e-2)
-    assert tree_model(model).tree == shape.tree
+    assert get_tree_model(model).tree == shape.tree
 
 
 def test_merged_topics_stay_together(shape, grown, shares, counts):
@@ -81,12 +83,12 @@ def test_a_split_topic_parts_into_what_was_merged(grown, shares, counts, shape):
     one, other = (leaf_of(shape, shares, subject) for subject in (1, 4))
     merged = apply(shape, Merge((one, other)))
     model, begun, _ = fitted(merged, grown, shares, counts)
-    held = sparse_shares(np.eye(len(begun.class_nodes))[np.where(begun.pins >= 0, begun.pins, 0)])
-    rest = shares_of(model, counts)
+    held = make_sparse_shares(np.eye(len(begun.class_nodes))[np.where(begun.pins >= 0, begun.pins, 0)])
+    rest = compute_shares(model, counts)
     both = csr_array(np.where(begun.pins[:, None] >= 0, held.toarray(), rest.toarray()))
-    plain = Shape.of(model.tree_, model.class_nodes_)
+    plain = TreeState.from_tree(model.tree_, model.class_nodes_)
     parted = apply(plain, Split(merged.node(one)))
-    begun = start(parted, model.class_nodes_, both, counts, ROWS)
+    begun = compute_start(parted, model.class_nodes_, both, counts, ROWS)
     model = refit(HierarchicalMixture(parted.tree), counts, begun.class_nodes, begun.shares, begun.pins)
     nodes = model.predict(counts)
     first, second = nodes[EACH : 2 * EACH], nodes[4 * EACH : 5 * EACH]
@@ -160,12 +162,32 @@ def test_all_pinned(shape, grown, shares, counts):
 
 
 def test_pins_of_documents_that_are_gone_are_passed_over(shape, grown, shares, counts):
-    begun = start(apply(shape, Pin(("nobody",), 1)), grown.tree_.leaves, shares, counts, ROWS)
+    begun = compute_start(apply(shape, Pin(("nobody",), 1)), grown.tree_.leaves, shares, counts, ROWS)
     assert (begun.pins == -1).all()
 
 
 def test_sparse_shares_sum_to_one_and_keep_the_largest():
     rows = np.array([[0.5, 0.49995, 0.00005], [1 / 3, 1 / 3, 1 / 3], [0.0, 0.0, 0.0]])
-    found = sparse_shares(rows, 0.4)
+    found = make_sparse_shares(rows, 0.4)
     np.testing.assert_allclose(found.sum(axis=1)[:2], 1.0, rtol=1e-6)
     assert found.nnz == 2 + 3
+
+
+def test_given_tree_stays_calibrated_when_refitted(tmp_path):
+    rng = np.random.default_rng(0)
+    words = {"cats": "cat paw purr milk fur", "dogs": "dog bark bone leash tail", "suns": "sun ray light warm star"}
+    documents = [
+        Document(f"{label}{number}", " ".join(rng.choice(own.split(), 12)), labels=(label,))
+        for label, own in words.items()
+        for number in range(20)
+    ]
+    tree = Tree.from_paths(["all/pets/cats", "all/pets/dogs", "all/suns"])
+    collection = Collection.grow(documents, tmp_path / "given.topiary", Recipe(hierarchy=tree))
+    assert isinstance(collection.model, HPLC)
+    assert collection.model.half_length_ is not None
+    collection.shape(["merge cats dogs"])
+    assert type(collection.model) is HPLC
+    assert collection.model.half_length_ is not None
+    once, often = (collection.model.predict_proba(collection.counts * times).max(axis=1) for times in (1, 64))
+    assert (often >= once).all()
+    assert once.mean() > 0.8

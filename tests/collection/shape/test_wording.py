@@ -24,15 +24,15 @@ from topiarist.collection.shape import (
     Unpin,
 )
 from topiarist.collection.shape.edit_language import (
-    edit_from,
-    edit_of_line,
-    edit_of_words,
-    named_as,
+    describe_edit,
+    encode_edit,
+    format_edit,
+    list_topics_in_edit,
+    parse_edit,
+    parse_edit_line,
+    parse_edit_words,
     read_edits,
-    spoken_of,
-    to_entry,
-    to_sentence,
-    to_words,
+    replace_topic_names,
 )
 from topiarist.errors import UsageError
 
@@ -62,15 +62,15 @@ EDITS = (
 
 
 def test_edits_as_pages_say_them():
-    assert list(map(to_sentence, EDITS)) == [
+    assert list(map(describe_edit, EDITS)) == [
         "rename oil to “Energy”", "write a note about 4", "merge court and police as “Justice”",
         "put court, 5 and bail under a new heading “Justice”", "split Energy in 3", "split oil, gas and 4 in 2 each",
         "move bail under Justice", "delete misc and its subtopics", "pin 2 documents to Energy", "unpin b",
-        "say that oil and natural gas belong to Energy", "ignore the word forwarded", "count color as colour",
-        "forget what was said of oil and color",
+        "assign oil and natural gas to Energy", "ignore the word forwarded", "count color as colour",
+        "forget the edits of oil and color",
     ]  # fmt: skip
-    assert to_sentence(Merge(("a", "b", "c"))) == "merge a, b and c"
-    assert to_sentence(Branch("Energy", "Wind", ("a.txt",))) == "add “Wind” under Energy with a.txt"
+    assert describe_edit(Merge(("a", "b", "c"))) == "merge a, b and c"
+    assert describe_edit(Branch("Energy", "Wind", ("a.txt",))) == "add “Wind” under Energy with a.txt"
 
 
 @pytest.mark.parametrize(
@@ -81,19 +81,19 @@ def test_edits_as_pages_say_them():
     ],
 )  # fmt: skip
 def test_what_is_written_down_can_be_typed_again(edit):
-    assert edit_of_line(to_words(edit)) == edit
+    assert parse_edit_line(format_edit(edit)) == edit
 
 
 def test_the_topics_that_a_group_and_a_split_speak_of():
-    assert spoken_of(Group(("a", 5), "x")) == ("a", 5)
-    assert spoken_of(Split("a", 2, ("b",))) == ("a", "b")
-    assert spoken_of(Seed("a", ("b",))) == ("a",)
-    assert spoken_of(Unite(("a", "b"))) == spoken_of(Ignore(("a",))) == spoken_of(Forget(("a",))) == ()
+    assert list_topics_in_edit(Group(("a", 5), "x")) == ("a", 5)
+    assert list_topics_in_edit(Split("a", 2, ("b",))) == ("a", "b")
+    assert list_topics_in_edit(Seed("a", ("b",))) == ("a",)
+    assert not any(map(list_topics_in_edit, (Unite(("a", "b")), Ignore(("a",)), Forget(("a",)))))
 
 
 @pytest.mark.parametrize("line", ["unite colour = color", "unite colour=color", "unite colour =color"])
 def test_two_spellings_with_or_without_blanks(line):
-    assert edit_of_line(line) == Unite(("colour", "color"))
+    assert parse_edit_line(line) == Unite(("colour", "color"))
 
 
 @pytest.mark.parametrize(
@@ -101,14 +101,16 @@ def test_two_spellings_with_or_without_blanks(line):
 )
 def test_words_that_are_missing(line):
     with pytest.raises(UsageError, match="does not go with"):
-        edit_of_line(line)
-    assert named_as(Group(("a", 5), "x"), {"a": "all", "5": "five"}, numbers=False) == Group(("all", "five"), "x")
-    assert named_as(Split("a", 2, (5,)), {"a": "all", "5": "five"}) == Split("all", 2, (5,))
+        parse_edit_line(line)
+    assert replace_topic_names(Group(("a", 5), "x"), {"a": "all", "5": "five"}, numbers=False) == Group(
+        ("all", "five"), "x"
+    )
+    assert replace_topic_names(Split("a", 2, (5,)), {"a": "all", "5": "five"}) == Split("all", 2, (5,))
 
 
 def test_yaml_and_json_say_the_same():
     assert read_edits(WRITTEN) == EDITS
-    assert read_edits(json.dumps([to_entry(edit) for edit in EDITS]), format="json") == EDITS
+    assert read_edits(json.dumps([encode_edit(edit) for edit in EDITS]), format="json") == EDITS
 
 
 @pytest.mark.parametrize(
@@ -170,8 +172,8 @@ def test_any_text_is_edits_or_a_clear_error(text):
     ],
 )
 def test_words_of_a_command(words, edit):
-    assert edit_of_words(words.split()) == edit
-    assert edit_from(to_entry(edit)) == edit
+    assert parse_edit_words(words.split()) == edit
+    assert parse_edit(encode_edit(edit)) == edit
 
 
 @pytest.mark.parametrize(
@@ -179,12 +181,12 @@ def test_words_of_a_command(words, edit):
 )
 def test_words_that_are_no_edit_say_how_it_goes(words):
     with pytest.raises(UsageError, match=f"Try: {words.split()[0]} "):
-        edit_of_words(words.split())
+        parse_edit_words(words.split())
 
 
 def test_an_unknown_command_is_told_the_nearest():
     with pytest.raises(UsageError, match=r"no edit called 'remame'\n  Try: 'rename'"):
-        edit_of_words(["remame", "a", "b"])
+        parse_edit_words(["remame", "a", "b"])
 
 
 def test_aliases_of_aliases_are_not_written_out():

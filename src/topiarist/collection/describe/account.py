@@ -1,38 +1,44 @@
-"""The account of a collection: what was read, left out, repeated, copied, undated, and in which languages.
-
-One story for everybody who tells it: ``show``, the page of the model and ``problems.csv`` have these sentences and
-numbers, and each number leads to its documents, by a query where there is one.
-"""
+"""Account of a collection: documents that were read, skipped, repeated, duplicated or undated."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+import io
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topiarist.collection.describe.short_texts import short_texts
-from topiarist.collection.grow.inheritance import out_said
-from topiarist.collection.grow.left_out import left_out
-from topiarist.collection.passages import cut_now, cut_said, documents_said, extent, n_wholes, unit
-from topiarist.counts.vectors import has_vector
-from topiarist.store import facts
+from topiarist.collection.copies import list_duplicates
+from topiarist.collection.describe.collection_facts import language_sizes
+from topiarist.collection.describe.tables import write_spreadsheet
+from topiarist.collection.describe.topic_tree import MIN_DOCUMENTS_TO_EVALUATE
+from topiarist.collection.grow.exclusions import find_exclusions
+from topiarist.collection.grow.inheritance import describe_excluded
+from topiarist.collection.passages import count_documents, count_passages, describe_passages
+from topiarist.counts.validation import count_all_tokens
+from topiarist.counts.vectors import find_rows_with_vectors
+from topiarist.storage import facts
+from topiarist.storage.sealed_folder import new_file, translate_write_errors
 from topiarist.text.language import LANGUAGE, LANGUAGE_COLUMN, language_name
 from topiarist.text.query import NO_VALUE
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
-READING = "reading"  # a setting: how many files and documents a grow has read, and why others were left out
-(DOCUMENTS, READ, PASSAGES, LEFT_OUT, LANGUAGES, REPEATED, COPIES, UNDATED, REMOVED, SHORT, POINTED) = KINDS = (
-    "documents", "read", "passages", "left_out", "language", "repeated", "copies", "undated", "removed", "short",
-    "vectors",
+READING = "reading"  # setting: numbers of files and documents that were read, and of skipped ones by reason
+KINDS = (
+    "documents", "read", "passages", "left_out", "language", "repeated", "copies", "undated", "file_dated", "removed",
+    "short", "vectors",
 )  # fmt: skip
+DOCUMENTS, READ, PASSAGES, LEFT_OUT, LANGUAGES, REPEATED, DUPLICATES = KINDS[:7]
+UNDATED_DOCUMENTS, FILE_DATED, REMOVED, SHORT_TEXTS, EMBEDDINGS = KINDS[7:]
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One number of the account: of what, a sentence, and the query that finds the documents, where there is one."""
+class AccountEntry:
+    """Number of the account with its kind, a sentence, and the query that finds the documents, if one exists."""
 
     what: str
     number: int
@@ -40,88 +46,162 @@ class Entry:
     query: str = ""
 
 
-def account_of(collection: Collection) -> tuple[Entry, ...]:
-    """What there is to say of the documents of a collection as it is now; nothing of what it does not have."""
-    known, database = collection.settings, collection.generation.database
-    uncounted, problems = left_out(collection), facts.n_problems(database)
-    undated, unread = collection.dates.undated()
-    found = [Entry(DOCUMENTS, n_wholes(collection), documents_said(collection))]
-    if reading := known.get(READING):
-        found.append(Entry(READ, int(reading["read"]), reading_said(reading)))
-    cut = cut_now(collection)
-    found += [Entry(PASSAGES, cut["passages"], cut_said(cut))] if cut["long"] else []
+def build_account(collection: Collection) -> tuple[AccountEntry, ...]:
+    """Return the account of a collection in its current state, without entries for zero numbers."""
+    settings, database = collection.settings, collection.generation.database
+    exclusions, problems = find_exclusions(collection), facts.n_problems(database)
+    n_undated, n_unread = collection.dates.count_undated()
+    size = count_documents(collection)
+    entries = [AccountEntry(DOCUMENTS, size.documents, str(size))]
+    if reading := settings.get(READING):
+        entries.append(AccountEntry(READ, int(reading["read"]), describe_reading(reading)))
+    passage_counts = count_passages(collection)
+    entries += (
+        [AccountEntry(PASSAGES, passage_counts["passages"], describe_passages(passage_counts))]
+        if passage_counts["long"]
+        else []
+    )
     if problems:
-        what = "entry" if problems == 1 else "entries"
-        found.append(Entry(LEFT_OUT, problems, f"{problems:,} {what} of what was left out or not read whole"))
-    found += _languages(collection)
-    if uncounted.repeated_said:
-        found.append(Entry(REPEATED, uncounted.repeated_documents, uncounted.repeated_said))
-    if uncounted.copies_said:
-        found.append(Entry(COPIES, uncounted.n_copies, f"{uncounted.copies_said}: each kind is counted once"))
-    if undated and undated < len(collection):
-        why = f", {unread:,} of them one that could not be read" if unread else ""
-        size = extent(collection, collection.documents.undated_rows())
-        have = "has" if undated == 1 else "have"
-        found.append(Entry(UNDATED, undated, f"{size} {have} no date{why}", f"date:{NO_VALUE}"))
-    if gone := facts.removed(database):
-        parts = sum(gone.values())
-        which = "that was removed" if len(gone) == 1 else "that were removed"
-        said = out_said(len(gone) - parts, parts, which)
-        found.append(Entry(REMOVED, len(gone), f"{said} out when it is grown again"))
-    found += _vectors(collection)
-    if (short := short_texts(collection)) is not None:
-        found.append(Entry(SHORT, len(collection), short.said))
-    return tuple(found)
+        noun = "entry" if problems == 1 else "entries"
+        entries.append(AccountEntry(LEFT_OUT, problems, f"{problems:,} {noun} of what was left out or not read whole"))
+    entries += _language_entries(collection)
+    if exclusions.repeated_said:
+        entries.append(AccountEntry(REPEATED, exclusions.repeated_documents, exclusions.repeated_said))
+    if exclusions.copies_said:
+        entries.append(
+            AccountEntry(DUPLICATES, exclusions.n_copies, f"{exclusions.copies_said}: each kind is counted once")
+        )
+    if n_undated and n_undated < len(collection):
+        unread_note = f", including {n_unread:,} with an unreadable date" if n_unread else ""
+        size = count_documents(collection, collection.documents.undated_rows())
+        verb = "has" if n_undated == 1 else "have"
+        entries.append(
+            AccountEntry(UNDATED_DOCUMENTS, n_undated, f"{size} {verb} no date{unread_note}", f"date:{NO_VALUE}")
+        )
+    if file_dated := collection.dates.file_dated_rows():
+        size = count_documents(collection, file_dated)
+        verb = "has" if size.rows == 1 else "have"
+        entries.append(AccountEntry(FILE_DATED, len(file_dated), f"{size} {verb} only the date of the file"))
+    if removed_ids := facts.removed(database):
+        n_passages = sum(removed_ids.values())
+        relative_clause = "that was removed" if len(removed_ids) == 1 else "that were removed"
+        sentence = describe_excluded(len(removed_ids) - n_passages, n_passages, relative_clause)
+        entries.append(AccountEntry(REMOVED, len(removed_ids), f"{sentence} out when it is grown again"))
+    entries += _embedding_entries(collection)
+    if (short_texts := find_short_texts(collection)) is not None:
+        entries.append(AccountEntry(SHORT_TEXTS, len(collection), short_texts.sentence))
+    return tuple(entries)
 
 
-def account_body(collection: Collection) -> list[dict[str, Any]]:
-    """The same as plain JSON data."""
-    return [asdict(one) for one in account_of(collection)]
-
-
-def reading_said(reading: dict[str, int]) -> str:
-    """What a grow has read, in a sentence."""
-    told = {
-        "empty": "empty", "no_answer": "of these n/a, none, - or the like", "unknown": "of no known type",
+def describe_reading(reading: dict[str, int]) -> str:
+    reasons = {
+        "empty": "empty", "no_answer": "with only n/a, none, - or similar", "unknown": "of no known type",
         "failed": "failed", "partial": "not whole", "renamed": "with another id",
     }  # fmt: skip
-    rest = [f"{reading[name]:,} {what}" for name, what in told.items() if reading.get(name)]
+    skipped_counts = [f"{reading[name]:,} {reason}" for name, reason in reasons.items() if reading.get(name)]
     files = reading.get("files", 0)
-    return f"{reading['read']:,} read from {files:,} file{'s' * (files != 1)}{': ' if rest else ''}{', '.join(rest)}"
+    ending = f": {', '.join(skipped_counts)}" if skipped_counts else ""
+    return f"{reading['read']:,} read from {files:,} file{'s' * (files != 1)}{ending}"
 
 
-def _vectors(collection: Collection) -> list[Entry]:
-    """How many documents have a vector, and how the others are told; nothing where none has."""
+def _embedding_entries(collection: Collection) -> list[AccountEntry]:
     if collection.vectors is None:
         return []
-    number, there = len(collection), int(np.count_nonzero(has_vector(collection.vectors)))
-    rest = f", {number - there:,} have none and are told by their words" if there < number else ""
-    return [Entry(POINTED, there, f"{there:,} documents have a vector{rest}")]
+    number, n_embedded = len(collection), int(np.count_nonzero(find_rows_with_vectors(collection.vectors)))
+    missing_note = f", {number - n_embedded:,} have none and are placed by their words" if n_embedded < number else ""
+    return [AccountEntry(EMBEDDINGS, n_embedded, f"{n_embedded:,} documents have a vector{missing_note}")]
 
 
-def _languages(collection: Collection) -> list[Entry]:
-    """How many documents there are in each language; where they have it as a column, as they are now."""
-    known, several = collection.settings, bool(collection.settings.get(LANGUAGE_COLUMN))
-    if several:
-        sizes = collection.columns.sizes(LANGUAGE)
-        unknown = len(collection) - sum(sizes.values())
-    else:
-        noted = facts.languages(collection.generation.database)
-        codes = dict(known.get("languages") or {}) if noted is None else noted
-        unknown = int(known.get("languages_unknown", 0)) if noted is None else codes.pop("", 0)
-        sizes = {language_name(code): number for code, number in codes.items()}
-    cut = unit(collection) != "document"
+def _language_entries(collection: Collection) -> list[AccountEntry]:
+    has_language_column, (sizes, n_undetected) = (
+        bool(collection.settings.get(LANGUAGE_COLUMN)),
+        language_sizes(collection),
+    )
+    is_cut = count_documents(collection).cut
 
-    def some(number: int) -> str:
-        return f"{number:,}" if not cut else "1 passage" if number == 1 else f"{number:,} passages"
+    def format_number(number: int) -> str:
+        return f"{number:,}" if not is_cut else "1 passage" if number == 1 else f"{number:,} passages"
 
-    found = [
-        Entry(LANGUAGES, size, f"{some(size)} in {name}", f'{LANGUAGE}:"{name}"' if several else "")
-        for name, size in sorted(sizes.items(), key=lambda one: (-one[1], one[0]))
+    entries = [
+        AccountEntry(
+            LANGUAGES, size, f"{format_number(size)} in {name}", f'{LANGUAGE}:"{name}"' if has_language_column else ""
+        )
+        for name, size in sizes.items()
     ]
-    if unknown and sizes:
-        query = f"{LANGUAGE}:{NO_VALUE}" if several else ""
-        found.append(Entry(LANGUAGES, unknown, f"{some(unknown)} too short or too mixed to tell the language", query))
-    for code, number in (known.get("languages_left_out") or {}).items():
-        found.append(Entry(LANGUAGES, int(number), f"{number:,} in {language_name(code)}, left out"))
-    return found
+    if n_undetected and sizes:
+        query = f"{LANGUAGE}:{NO_VALUE}" if has_language_column else ""
+        entries.append(
+            AccountEntry(
+                LANGUAGES,
+                n_undetected,
+                f"{format_number(n_undetected)} too short or too mixed to detect the language",
+                query,
+            )
+        )
+    for code, number in (collection.settings.get("languages_left_out") or {}).items():
+        entries.append(AccountEntry(LANGUAGES, int(number), f"{number:,} in {language_name(code)}, left out"))
+    return entries
+
+
+MIN_MEAN_WORDS = 15.0  # counted words of a document, on average: longer documents are never called short
+MIN_GAIN = 3.0  # nats that the tree must gain for a document; with less, documents are reported as too short
+
+
+@dataclass(frozen=True)
+class ShortTexts:
+    """Mean length of too short documents, and the gain in log-likelihood that topics bring to a document."""
+
+    words: float
+    gain: float  # nats per document, on held-out words
+
+    @property
+    def sentence(self) -> str:
+        times = math.exp(self.gain)
+        times_text = f"{times:.1f}" if times < 10 else f"{times:.0f}"
+        return (
+            f"The documents are too short for reliable topics from words alone: {self.words:.1f} counted words on average."
+            f" A topic makes the words of a document {times_text} times as likely, and reliable topics need"
+            f" {math.exp(MIN_GAIN):.0f} times. Embeddings would help: grow with --encoder, --embed or --vectors"
+        )
+
+
+def find_short_texts(collection: Collection) -> ShortTexts | None:
+    """Return the measures of too short documents; None for longer ones, with embeddings or without a curve."""
+    tree = collection.tree
+    if collection.vectors is not None or tree.curve is None or tree.n_docs < MIN_DOCUMENTS_TO_EVALUATE:
+        return None
+    curve, n_docs = tree.curve, len(collection)
+    if int(curve.n_leaves[0]) != 1:
+        return None
+    words = count_all_tokens(collection.counts) / max(n_docs, 1)
+    gain = words * math.log(float(curve.perplexity[0]) / float(curve.perplexity[curve.place]))
+    return ShortTexts(words, max(gain, 0.0)) if words < MIN_MEAN_WORDS and gain < MIN_GAIN else None
+
+
+PROBLEMS, ACCOUNT = "problems.csv", "(collection)"  # the table, and the source in its last rows
+HEADER = ("source", "reason")
+
+
+def write_problem_list(collection: Collection) -> None:
+    """Write the table of problems into the folder; delete it if there are no problems."""
+    path = collection.folder.path / PROBLEMS
+    problems = [(entry.source, entry.reason) for entry in facts.problems(collection.generation.database)]
+    uncounted_rows = list(_iter_uncounted(collection))
+    if not problems and not uncounted_rows:
+        path.unlink(missing_ok=True)
+        return
+    account = [(ACCOUNT, entry.said) for entry in build_account(collection)]
+    with translate_write_errors(f"{collection.folder.display_path}/{PROBLEMS}"), new_file(path, sync=True) as file:
+        text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
+        write_spreadsheet(text, HEADER, [*problems, *uncounted_rows, *account])
+        text.detach()
+
+
+def _iter_uncounted(collection: Collection) -> Iterator[tuple[str, str]]:
+    noun = count_documents(collection).noun
+    for line, number in find_exclusions(collection).lines:
+        yield line, f"a line of {number:,} {noun}{'s' * (number != 1)}, not counted"
+    for duplicates in list_duplicates(collection, collection.copies):
+        for copy in duplicates.copies:
+            kind = "a copy" if copy.exact else f"a near-copy ({copy.shared:.0%} of the words)"
+            yield copy.id, f"{kind} of {duplicates.id}, counted once"

@@ -1,202 +1,214 @@
-"""What a collection hands to other programs: rows of documents, topics and words, the tree as text, the model."""
+"""Export of a collection: rows of documents, topics and words, and the tree as text."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import tee
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe import tables
-from topiarist.collection.describe.topic_tree import placed
-from topiarist.collection.find.saved_searches import saved_searches, topic_of
-from topiarist.collection.passages import is_cut, summed_up, wholes
-from topiarist.collection.shape.shape import unlike
-from topiarist.estimators.model_folder import save_model
-from topiarist.hierarchy import exchange, thesaurus
-from topiarist.hierarchy.tree import Tree
+from topiarist.collection.describe.topic_tree import assign_documents
+from topiarist.collection.passages import describe_place, has_passages, list_parent_documents, sum_parent_shares
+from topiarist.collection.search.saved_searches import find_search_topic, list_saved_searches
+from topiarist.collection.shape.tree_state import make_unique
 from topiarist.text.documents import Document
 from topiarist.text.fields import NUMBER
-from topiarist.text.passages import is_passage, part_of
 from topiarist.text.query import COLUMN
+from topiarist.trees import exchange, thesaurus
+from topiarist.trees.edits import Edit, collapse
+from topiarist.trees.tree import Tree
 
-TREE_FORMATS = ("json", "graphml", "newick", "paths", *thesaurus.FORMATS)
-MARKS = ("tags", "read", "date_given", "passage_notes")  # at the end of the table of documents, before their columns
-TAKEN = frozenset(("title", "source", "date", "text", "topic", "whole", "passage", *tables.DOCUMENT_FIELDS, *MARKS))
-WHOLES = "wholes"  # what may be asked for: whole documents, of a collection that was grown on passages
+TREE_FORMATS = ("json", "paths", *thesaurus.FORMATS)
+MARKS = ("tags", "read", "date_given", "passage_notes")  # after the standard fields of documents, before their columns
+RESERVED_NAMES = frozenset(
+    ("title", "source", "date", "text", "topic", "whole", "passage", *tables.DOCUMENT_FIELDS, *MARKS)
+)
+PARENT_DOCUMENTS = "wholes"  # kind of table: parent documents of a collection of passages
 SEARCHES, SEARCH_FIELDS = "searches", ("name", "query", "by", "topic", "matching")
-MOST_TOPICS = 12  # of a whole document
-BLOCK = 2_000  # documents that are read at once
+MAX_TOPICS = 12  # topics listed for a parent document
+BLOCK = 2_000  # documents in memory at once
 
 
 class ExportedTable(NamedTuple):
-    """Rows, and the columns that they have at least."""
+    """Rows of a table with its minimum set of columns."""
 
     rows: Iterator[dict[str, Any]]
     fields: tuple[str, ...]
-    types: Mapping[str, str] = MappingProxyType({})  # of columns whose first rows may not tell
+    types: Mapping[str, str] = MappingProxyType({})  # types of columns whose first rows can be empty
 
 
-def exported_table(collection: Collection, what: str, *, n_words: int, texts: bool, rho: float) -> ExportedTable:
-    """Documents, whole documents, topics (by their lasting numbers), words or saved searches of a collection."""
+def make_table(collection: Collection, kind: str, *, n_words: int, texts: bool, rho: float) -> ExportedTable:
+    """Return the documents, parent documents, topics, words or saved searches of a collection as a table."""
     outline = collection.outline
-    if what == "documents":
-        labels = (document.labels for document in _documents(collection, texts=False))
-        names, types = _column_names(collection)
-        rows = tables.documents(
-            collection.placed, labels, _facts(collection, texts=texts), rho=rho, further=_further(collection, names)
+    if kind == "documents":
+        blocks = [range(start, min(start + BLOCK, len(collection))) for start in range(0, len(collection), BLOCK)]
+        label_documents, fact_documents = tee(
+            document for rows in blocks for document in collection.documents.load_many(rows, texts=texts)
         )
+        labels, facts = (
+            (document.labels for document in label_documents),
+            _iter_document_facts(collection, fact_documents, texts=texts),
+        )
+        names, types = _column_names(collection)
+        further_facts = (row_facts for rows in blocks for row_facts in iter_row_facts(collection, rows, names))
+        rows = tables.iter_document_rows(collection.assignments, labels, facts, rho=rho, further_facts=further_facts)
         return ExportedTable(rows, (*tables.DOCUMENT_FIELDS, *MARKS, *names.values()), types)
-    if what == WHOLES:
-        return _wholes(collection, rho)
-    if what == SEARCHES:
-        return ExportedTable(_searches(collection), SEARCH_FIELDS, dict.fromkeys(SEARCH_FIELDS[:4], "text"))
-    if what == "topics":
+    if kind == PARENT_DOCUMENTS:
+        return _make_parent_table(collection, rho)
+    if kind == SEARCHES:
+        return ExportedTable(_iter_search_rows(collection), SEARCH_FIELDS, dict.fromkeys(SEARCH_FIELDS[:4], "text"))
+    if kind == "topics":
         return ExportedTable(
-            _numbered(_topics(collection, n_words), outline.topics, ("id", "parent")), tables.TOPIC_FIELDS
+            _replace_node_numbers(_iter_topic_rows(collection, n_words), outline.topics, ("id", "parent")),
+            tables.TOPIC_FIELDS,
         )
     fitted, vocabulary = collection.tree_model, collection.counting.vocabulary
-    rows = tables.words(_fitted_tree(collection), fitted.word_given_node, vocabulary.words, n_words=n_words)
-    return ExportedTable(_numbered(rows, outline.node_topics, ("topic",)), tables.WORD_FIELDS)
+    visible = _fitted_tree(collection)
+    rows = tables.iter_word_rows(
+        visible.tree, fitted.word_given_node[list(visible.origin)], vocabulary.words, n_words=n_words
+    )
+    return ExportedTable(
+        _replace_node_numbers(rows, [outline.node_topics[node] for node in visible.origin], ("topic",)),
+        tables.WORD_FIELDS,
+    )
 
 
-def _searches(collection: Collection) -> Iterator[dict[str, Any]]:
-    """The saved searches, and how many documents match each; by meaning none matches, and all resemble."""
-    from topiarist.collection.find.search import Search
+def _iter_search_rows(collection: Collection) -> Iterator[dict[str, Any]]:
+    """Yield the saved searches with the number of matching documents; None for searches by meaning."""
+    from topiarist.collection.search.search import Search
 
-    for one in saved_searches(collection):
-        search = Search(collection, one.query, one.by)
-        topic, gone = topic_of(collection, one)
-        number = None if search.nearest or gone else len(search.rows(topic))
-        yield {"name": one.name, "query": one.query, "by": one.by, "topic": one.topic, "matching": number}
+    for saved in list_saved_searches(collection):
+        search = Search(collection, saved.query, saved.by)
+        topic, is_removed = find_search_topic(collection, saved)
+        number = None if search.ranks_all_documents or is_removed else len(search.rows(topic))
+        yield {"name": saved.name, "query": saved.query, "by": saved.by, "topic": saved.topic, "matching": number}
 
 
-def _wholes(collection: Collection, rho: float) -> ExportedTable:
-    """Whole documents, whose topics are those of their passages; those that were not cut as they are."""
-    documents = wholes(collection)
-    first = collection.documents.many([one.rows[0] for one in documents], texts=False)
+def _make_parent_table(collection: Collection, rho: float) -> ExportedTable:
+    documents = list_parent_documents(collection)
+    first = collection.documents.load_many([parent.rows[0] for parent in documents], texts=False)
     facts = (
-        {"title": one.title, "source": own.source, "date": own.date} for one, own in zip(documents, first, strict=True)
+        {"title": parent.title, "source": passage.source, "date": passage.date}
+        for parent, passage in zip(documents, first, strict=True)
     )
-    further = ({"passages": len(one.rows)} for one in documents)
-    known = placed(
-        collection.outline, summed_up(collection, documents), [one.id for one in documents], collection.tree.words
+    further_facts = ({"passages": len(parent.rows)} for parent in documents)
+    assignments = assign_documents(
+        collection.outline,
+        sum_parent_shares(collection, documents),
+        [parent.id for parent in documents],
+        collection.tree.words,
     )
-    rows = tables.documents(known, (own.labels for own in first), facts, rho=rho, n_topics=MOST_TOPICS, further=further)
+    rows = tables.iter_document_rows(
+        assignments,
+        (passage.labels for passage in first),
+        facts,
+        rho=rho,
+        n_topics=MAX_TOPICS,
+        further_facts=further_facts,
+    )
     return ExportedTable(rows, (*tables.DOCUMENT_FIELDS, "passages"))
 
 
-def tree_text(collection: Collection, format: str, n_words: int) -> str:
-    """The tree in one of the formats that other programs read."""
+def format_tree(collection: Collection, format: str, n_words: int) -> str:
+    """Return the tree as text in a format of ``TREE_FORMATS``."""
     tree, sizes = collection.outline.tree, collection.tree.sizes
-    words = [own[:n_words] for own in collection.tree.words]
+    words = [node_words[:n_words] for node_words in collection.tree.words]
     if format == "json":
         return _with_topic_numbers(collection, exchange.to_json(tree, words, sizes))
-    if format == "graphml":
-        return exchange.to_graphml(tree, words, sizes)
     if format in thesaurus.FORMATS:
         return thesaurus.to_skos(tree, words, sizes, collection.outline.topics, format)
-    return exchange.to_newick(tree) if format == "newick" else exchange.to_paths(tree)
+    return exchange.to_paths(tree)
 
 
-def save_tree_model(collection: Collection, place: Path) -> None:
-    """The fitted model as ``load_model`` reads it, in a folder with the words of its columns."""
-    save_model(collection.model, place, vocabulary=collection.counting.vocabulary)
-
-
-def _fitted_tree(collection: Collection) -> Tree:
-    """The tree that the model was fitted to, with today's names: edits that wait for a fit are not in it yet."""
-    outline, tree = collection.outline, collection.tree_model.tree
+def _fitted_tree(collection: Collection) -> Edit:
+    """Return the fitted tree with current names, without removed headings; other edits wait for the next fit."""
+    outline, fitted = collection.outline, collection.tree_model.tree
+    removed_nodes = [node for node in range(len(fitted)) if outline.node_topics[node] < 0 and not fitted.is_leaf(node)]
+    edit = collapse(fitted, removed_nodes)
+    tree, topics = edit.tree, [outline.node_topics[node] for node in edit.origin]
     names = list(tree.names)
     for node in range(len(tree)):
-        taken: set[str] = set()
+        sibling_names: set[str] = set()
         for child in tree.children(node):
-            topic = outline.node_topics[child]
-            names[child] = unlike(outline.name(topic) if topic >= 0 else names[child], taken)
-            taken.add(names[child])
+            topic = topics[child]
+            names[child] = make_unique(outline.name(topic) if topic >= 0 else names[child], sibling_names)
+            sibling_names.add(names[child])
     names[tree.root] = outline.name(outline.root)
-    return Tree(tree.parents, tuple(names))
+    return Edit(Tree(tree.parents, tuple(names)), edit.origin)
 
 
-def _topics(collection: Collection, n_words: int) -> Iterator[dict[str, Any]]:
-    """The topics, with what people said of them."""
+def _iter_topic_rows(collection: Collection, n_words: int) -> Iterator[dict[str, Any]]:
     outline = collection.outline
-    words = [own[:n_words] for own in collection.tree.words]
-    for row in tables.topics(outline.tree, words, collection.tree.sizes):
+    words = [node_words[:n_words] for node_words in collection.tree.words]
+    for row in exchange.iter_rows(outline.tree, words, collection.tree.sizes):
         topic = outline.topics[row["id"]]
         yield row | {"named_by": "person" if topic in outline.titles else "words", "note": outline.notes.get(topic, "")}
 
 
-def _numbered(rows: Iterator[Any], topics: Sequence[int], names: tuple[str, ...]) -> Iterator[Any]:
-    """Rows in which nodes are called by their topics' lasting numbers."""
+def _replace_node_numbers(rows: Iterator[Any], topics: Sequence[int], names: tuple[str, ...]) -> Iterator[Any]:
     for row in rows:
         for name in names:
             row[name] = None if row[name] is None else topics[row[name]]
         yield row
 
 
-def _documents(collection: Collection, *, texts: bool) -> Iterator[Document]:
-    for start in range(0, len(collection), BLOCK):
-        yield from collection.documents.many(range(start, min(start + BLOCK, len(collection))), texts=texts)
-
-
-def _facts(collection: Collection, *, texts: bool) -> Iterator[dict[str, Any]]:
-    """What is known of each document beside its place; of a passage, which part of which document it is."""
-    cut = is_cut(collection)
-    for document in _documents(collection, texts=texts):
-        known = {"title": document.title, "source": document.source, "date": document.date}
-        if cut:
-            part = part_of(document.id) if is_passage(document) else None
-            known |= {"whole": part.whole if part else document.id, "passage": part.label if part else ""}
-        yield known | ({"text": document.text} if texts else {})
+def _iter_document_facts(
+    collection: Collection, documents: Iterable[Document], *, texts: bool
+) -> Iterator[dict[str, Any]]:
+    is_cut = has_passages(collection)
+    for document in documents:
+        facts = {"title": document.title, "source": document.source, "date": document.date}
+        if is_cut:
+            facts |= dict(zip(("whole", "passage"), describe_place(document), strict=True))
+        yield facts | ({"text": document.text} if texts else {})
 
 
 def _column_names(collection: Collection) -> tuple[dict[str, str], dict[str, str]]:
-    """What the columns are called in a table that has columns of its own, and of which types they are."""
-    several = collection.columns.several()
-    names, types = exported_columns(collection), {"tags": "texts", "date_given": "text", "passage_notes": "texts"}
-    for one in collection.fields:
-        types[names[one.name]] = ("number" if one.kind == NUMBER else "text") + "s" * (one.name in several)
+    multiple_columns = collection.columns.list_multivalued()
+    names, types = name_columns(collection), {"tags": "texts", "date_given": "text", "passage_notes": "texts"}
+    for field in collection.fields:
+        types[names[field.name]] = ("number" if field.kind == NUMBER else "text") + "s" * (
+            field.name in multiple_columns
+        )
     return names, types
 
 
-def exported_columns(collection: Collection) -> dict[str, str]:
-    """What the columns of the documents are called in tables that have columns of their own."""
-    return {one.name: f"{COLUMN}{one.name}" if one.name in TAKEN else one.name for one in collection.fields}
+def name_columns(collection: Collection) -> dict[str, str]:
+    """Return the table names of document columns; names of standard fields get a prefix."""
+    return {
+        field.name: f"{COLUMN}{field.name}" if field.name in RESERVED_NAMES else field.name
+        for field in collection.fields
+    }
 
 
-def _further(collection: Collection, names: dict[str, str]) -> Iterator[dict[str, Any]]:
-    """Tags, whether it was read, its date as given, notes, and the columns of each document: numbers as numbers."""
-    for start in range(0, len(collection), BLOCK):
-        rows = range(start, min(start + BLOCK, len(collection)))
-        yield from further_facts(collection, rows, names)
-
-
-def further_facts(collection: Collection, rows: Sequence[int], names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """What stands at the end of a row of a document, for some of them."""
-    several = collection.columns.several()
+def iter_row_facts(collection: Collection, rows: Sequence[int], names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Yield the tags, read mark, given date, notes and columns of documents."""
+    multiple_columns = collection.columns.list_multivalued()
     tags, read = collection.marks.tags_of(rows), collection.marks.read_among(rows)
-    given, cells = collection.dates.given(rows), collection.columns.typed(rows)
+    given_dates, cells = collection.dates.load_originals(rows), collection.columns.typed(rows)
     notes = collection.passage_notes.of(rows)
-    for row, own in zip(rows, tags, strict=True):
+    for row, row_tags in zip(rows, tags, strict=True):
         values = cells.get(row, {})
-        known = {"tags": list(own), "read": row in read, "date_given": given.get(row, "")}
+        facts = {"tags": list(row_tags), "read": row in read, "date_given": given_dates.get(row, "")}
         yield (
-            known
-            | {"passage_notes": [str(one) for one in notes.get(row, ())]}
-            | {shown: _cell(values.get(name, []), name in several) for name, shown in names.items()}
+            facts
+            | {"passage_notes": [str(note) for note in notes.get(row, ())]}
+            | {
+                column_name: _cell_value(values.get(name, []), name in multiple_columns)
+                for name, column_name in names.items()
+            }
         )
 
 
-def _cell(values: list[Any], several: bool) -> Any:
-    known = [value for value in values if value is not None]
-    return known if several else known[0] if known else None
+def _cell_value(values: list[Any], is_multiple: bool) -> Any:
+    present_values = [value for value in values if value is not None]
+    return present_values if is_multiple else present_values[0] if present_values else None
 
 
 def _with_topic_numbers(collection: Collection, text: str) -> str:
-    """Nested JSON in which topics have their lasting numbers."""
     root = json.loads(text)
     waiting = [root]
     while waiting:

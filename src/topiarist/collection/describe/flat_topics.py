@@ -1,4 +1,4 @@
-"""The topics of a collection, as a person reads them: words that set each apart, its size, its typical documents."""
+"""Flat topics of a collection: characteristic words, sizes and typical documents."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 from topiarist.arrays import Bools, Floats
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.pruning import general_words, select_words
-from topiarist.counts.room import IN_MEMORY, Room
+from topiarist.counts.scratch import IN_MEMORY, ScratchSpace
 from topiarist.errors import InputError
-from topiarist.measures.topic_quality import npmi_coherence
+from topiarist.metrics.topic_quality import npmi_coherence
 
 # Pseudo-counts that predict the unseen half of a document well; the benchmarks use the same.
 WORD_SMOOTHING, COMPONENT_SMOOTHING = 0.01, 0.05
-GENERAL_SHARE = 0.02
+MIN_GENERAL_SHARE = 0.02
 
 
 @dataclass(frozen=True)
 class Topic:
-    """One topic: its own words, its share of the words that are not general, and the documents that have most of it.
+    """Flat topic: characteristic words, share of the words that are not general, and typical documents.
 
-    A general topic is the common language of the collection, which no stop list was asked to remove (``is_general``).
+    A general topic holds the common words of the collection, which no stop list removed (``is_general``).
     """
 
     words: tuple[str, ...]
@@ -35,7 +35,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class Topics:
-    """All topics, the largest first and general ones last, and what they were found in."""
+    """Flat topics, the largest first and general ones last, with the size of the corpus."""
 
     topics: tuple[Topic, ...]
     n_docs: int
@@ -63,8 +63,7 @@ def find_topics(
 ) -> Topics:
     """Fit PLSA and describe its components.
 
-    Words of more than half of the documents are set aside first: they are the general language of the collection, in
-    whatever language it is written.
+    General words (in more than half of the documents) are removed first, in any language.
     """
     special, general = set_general_words_aside(corpus)
     check_enough(special, n_topics, "topics")
@@ -78,16 +77,16 @@ def find_topics(
         n_threads=n_threads,
         verbose=int(verbose),
     ).fit(special.counts)
-    own = distinctive(model.components_, model.component_prior_)
-    tops = [_top(own[k], model.components_[k], n_words) for k in range(n_topics)]
+    distinctiveness = distinctive(model.components_, model.component_prior_)
+    tops = [_select_top_words(distinctiveness[k], model.components_[k], n_words) for k in range(n_topics)]
     general_topic = is_general(model.component_given_doc_, model.component_prior_)
     order = np.lexsort((-model.component_prior_, general_topic))
-    coherence = coherences([tops[k] for k in order], special.counts)
+    coherence = compute_coherences([tops[k] for k in order], special.counts)
     topics = tuple(
         Topic(
             words=tuple(special.vocabulary.words[word] for word in tops[k]),
             share=float(model.component_prior_[k]),
-            documents=_typical(special, model.component_given_doc_[:, k]),
+            documents=_select_typical(special, model.component_given_doc_[:, k]),
             coherence=float(score),
             general=bool(general_topic[k]),
         )
@@ -100,88 +99,88 @@ def find_topics(
 
 
 def set_general_words_aside(
-    corpus: Corpus, besides: Bools | None = None, room: Room = IN_MEMORY
+    corpus: Corpus, further_general: Bools | None = None, scratch: ScratchSpace = IN_MEMORY
 ) -> tuple[Corpus, tuple[str, ...]]:
-    """The corpus without words of more than half of the documents, and those words, the most frequent first.
+    """Return the corpus without general words, and these words, the most frequent first.
 
-    ``besides``: further words that are as general, such as those of half of the documents of a language. ``room``:
-    where its counts lie.
+    General words occur in more than half of the documents. ``further_general`` marks more words to remove, such as
+    general words of one language. ``scratch`` holds the new counts.
     """
     general = general_words(corpus.vocabulary, corpus.n_docs)
-    if besides is not None:
-        general = general | besides
+    if further_general is not None:
+        general = general | further_general
     if general.all():
         raise InputError(
-            f"nothing to tell {corpus.n_docs:,} documents apart by: each word that was counted ({corpus.n_words:,}) "
+            f"no word distinguishes the {corpus.n_docs:,} documents: each counted word ({corpus.n_words:,}) "
             "occurs in more than half of the documents",
-            hint="more documents, documents that differ more, or rarer words too (--min-documents 1)",
+            hint="more documents, documents that differ more, or rarer words too (min_documents = 1)",
         )
-    counts, vocabulary = select_words(corpus.counts, corpus.vocabulary, ~general, room)
+    counts, vocabulary = select_words(corpus.counts, corpus.vocabulary, ~general, scratch)
     order = np.argsort(-corpus.vocabulary.totals, kind="stable")
     words = tuple(corpus.vocabulary.words[word] for word in order if general[word])
     return replace(corpus, counts=counts, vocabulary=vocabulary), words
 
 
-def check_documents(corpus: Corpus, wanted: int | None, what: str) -> None:
-    """Refuse to grow a tree where no document has a word that is not general, or too few have for what is wanted."""
+def check_documents(corpus: Corpus, n_topics: int | None, noun: str) -> None:
+    """Raise InputError if no document, or fewer than ``n_topics``, have words that are not general."""
     if corpus.n_docs == corpus.n_empty:
         raise InputError(
-            "no document has a word that fewer than half of the documents have: nothing to tell them apart by",
+            "no document has a word that fewer than half of the documents have: no word distinguishes them",
             hint="more documents, or documents that differ more",
         )
-    check_enough(corpus, wanted or 1, what)
+    check_enough(corpus, n_topics or 1, noun)
 
 
-def check_enough(corpus: Corpus, wanted: int, what: str) -> None:
-    """Refuse more topics, or leaves, than there are documents with words."""
+def check_enough(corpus: Corpus, n_topics: int, noun: str) -> None:
+    """Raise InputError for more topics, or leaves, than documents with words."""
     filled = corpus.n_docs - corpus.n_empty
-    if filled < wanted:
+    if filled < n_topics:
         raise InputError(
-            f"{wanted} {what} need at least as many documents with words; {filled} came",
-            hint=f"--{what} {max(1, filled // 10)}, or more documents",
+            f"{n_topics} {noun} need at least as many documents with words; {filled} came",
+            hint=f"--{noun} {max(1, filled // 10)}, or more documents",
         )
 
 
 def distinctive(word_given_component: Floats, component_prior: Floats) -> Floats:
-    """P(w|k) log(P(w|k)/P(w)): high for words that are frequent here and not everywhere."""
-    everywhere = component_prior @ word_given_component
-    lift = np.log(np.maximum(word_given_component, 1e-30) / np.maximum(everywhere, 1e-30))
+    """Return P(w|k) log(P(w|k)/P(w)): high for words that are frequent in a component and not everywhere."""
+    word_probability = component_prior @ word_given_component
+    lift = np.log(np.maximum(word_given_component, 1e-30) / np.maximum(word_probability, 1e-30))
     scores: Floats = word_given_component * lift
     return scores
 
 
 def is_general(component_given_doc: Floats, component_prior: Floats) -> Any:
-    """Which components are common language: some of most documents, the main topic of few.
+    """Return which components hold general words: some words of most documents, but the main topic of few.
 
-    At least a fiftieth of the words of more than half of the documents, and the largest component of fewer than half as
-    many documents as its size would suggest.
+    A general component has at least 2 % of the words of more than half of the documents. It is the largest component of
+    fewer than half as many documents as its size suggests.
     """
-    spread = (component_given_doc > GENERAL_SHARE).mean(axis=0)
+    spread = (component_given_doc > MIN_GENERAL_SHARE).mean(axis=0)
     main = np.bincount(component_given_doc.argmax(axis=1), minlength=len(component_prior)) / len(component_given_doc)
     return (spread > 0.5) & (main < component_prior / 2)
 
 
-def _top(scores: Floats, frequency: Floats, number: int) -> Any:
-    """The words with the highest scores above zero; the most frequent ones where nothing stands out."""
+def _select_top_words(scores: Floats, frequency: Floats, number: int) -> Any:
+    """Return the words with the highest positive scores; without any, the most frequent words."""
     ranked = np.argsort(-scores, kind="stable")[:number]
     distinct = ranked[scores[ranked] > 0]
     return distinct if len(distinct) else np.argsort(-frequency, kind="stable")[:number]
 
 
-def names_of(corpus: Corpus, rows: Any) -> tuple[str, ...]:
-    """What to call documents: their titles, or their ids where there is none."""
+def format_names(corpus: Corpus, rows: Any) -> tuple[str, ...]:
+    """Return the titles of documents, or their ids without a title."""
     names = corpus.titles or corpus.ids
     return tuple(names[row] or corpus.ids[row] for row in rows)
 
 
-def coherences(tops: list[Any], counts: Any) -> list[float]:
-    """Coherence of each list of words; a single word agrees with itself, and none with nothing."""
-    several = [top for top in tops if len(top) > 1]
-    scores = iter(npmi_coherence(several, counts, top_n=max(map(len, several))) if several else ())
+def compute_coherences(tops: list[Any], counts: Any) -> list[float]:
+    """Return the coherence of each list of words; 1 for a single word, 0 for an empty list."""
+    long_lists = [top for top in tops if len(top) > 1]
+    scores = iter(npmi_coherence(long_lists, counts, top_n=max(map(len, long_lists))) if long_lists else ())
     return [float(next(scores)) if len(top) > 1 else float(len(top)) for top in tops]
 
 
-def _typical(corpus: Corpus, share: Floats, number: int = 3) -> tuple[str, ...]:
-    """The documents that lie most in a component; long documents are surer, and win ties."""
+def _select_typical(corpus: Corpus, share: Floats, number: int = 3) -> tuple[str, ...]:
+    """Return the documents with the largest shares of a component; longer documents win ties."""
     certain = share * (1 - np.exp(-corpus.lengths() / 50))
-    return names_of(corpus, np.argsort(-certain, kind="stable")[:number])
+    return format_names(corpus, np.argsort(-certain, kind="stable")[:number])

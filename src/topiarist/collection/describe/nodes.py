@@ -1,9 +1,9 @@
-"""The nodes of a fitted tree as a person reads them: their words, their sizes, documents that speak from them."""
+"""Descriptions of the nodes of a fitted tree: words, names, sizes and typical documents."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,33 +11,36 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Array, Bools, Csr
-from topiarist.collection.describe.flat_topics import coherences, names_of
+from topiarist.collection.describe.flat_topics import compute_coherences, format_names
 from topiarist.counts.corpus import Corpus
-from topiarist.counts.room import picked, row_runs
-from topiarist.counts.validation import column_totals, token_counts
-from topiarist.hierarchy.growth.headings import gains
-from topiarist.hierarchy.naming.exam import is_formula
-from topiarist.hierarchy.naming.names import node_names, shares_word, usable_words
-from topiarist.hierarchy.naming.presence import describing_words, presence_of, rival_words
-from topiarist.hierarchy.naming.readings import Readings, largest_classes, read, sample_of
-from topiarist.hierarchy.tree import Tree
-from topiarist.hierarchy.tree_model import TreeModel
-from topiarist.hierarchy.tree_text import DOT
+from topiarist.counts.scratch import iterate_rows, select_rows
+from topiarist.counts.validation import count_tokens, sum_columns
 from topiarist.text.stop_words import function_words
+from topiarist.trees.edits import Edit, collapse
+from topiarist.trees.growth.headings import compute_gains
+from topiarist.trees.naming.fields import AUTO, choose_fields, find_field_names
+from topiarist.trees.naming.name_test import JOINT, is_formula
+from topiarist.trees.naming.names import join_names, list_usable_words, name_nodes, shares_word
+from topiarist.trees.naming.presence import compute_presence, list_candidate_words, select_describing_words
+from topiarist.trees.naming.text_features import TextFeatures, extract_features, find_largest_classes, sample_documents
+from topiarist.trees.tree import Tree
+from topiarist.trees.tree_model import TreeModel
+from topiarist.trees.tree_text import DOT
+from topiarist.trees.views import select_large_headings
 
 ROOT = "Everything"
-STEADINESS = 20.0  # tokens of doubt, so that the purest document is not the shortest
-WORDLESS = "no words of its own"
-BLOCK = 1 << 16  # documents that are read at once: memory does not grow with documents × nodes
-REMEMBERED = 6  # first words of a node among which those of an earlier name still name it
-IN_A_NAME = 2  # words of a node that make its name; more where siblings would be called the same
-OF_EACH = 64  # documents of a class that are looked at, at least, where it has as many
-JUDGED = 10  # first words of a node whose coherence is told, as everybody tells it; more are kept to be read
+PRIOR_TOKENS = 20.0  # prior tokens of a document, so that the most typical document is not the shortest
+NO_WORDS = "no words of its own"
+BLOCK = 1 << 16  # documents per step: memory does not grow with documents × nodes
+REMEMBERED_WORDS = 6  # first words of a node that must contain the words of an earlier name
+WORDS_IN_NAME = 2  # words of a node in its name; more if siblings have the same first words
+MIN_DOCUMENTS_PER_CLASS = 64  # sampled documents of a class, if it has as many
+COHERENCE_WORDS = 10  # first words of a node for its coherence, the usual number in the literature
 
 
 @dataclass(frozen=True)
 class NodeSummary:
-    """One node: words of its own, the expected number and share of documents under it, documents that speak from it."""
+    """Node with its characteristic words, expected number and share of documents, and typical documents."""
 
     words: tuple[str, ...]
     size: float
@@ -45,9 +48,9 @@ class NodeSummary:
     prototypes: tuple[str, ...]
     coherence: float
     depth: int
-    rows: tuple[int, ...] = ()  # of the prototypes
-    names: tuple[str, ...] = ()  # what it may be called, the best first
-    gain: float = 0.0  # what a reader learns by seeing its children instead of it
+    rows: tuple[int, ...] = ()  # rows of the prototypes
+    names: tuple[str, ...] = ()  # candidate names, the best first
+    gain: float = 0.0  # information gain of showing its children instead of the node
 
 
 def describe_nodes(
@@ -62,148 +65,217 @@ def describe_nodes(
     texts: Sequence[str] | None = None,
     ignored: Collection[str] = (),
     seeds: Mapping[int, Sequence[int]] | None = None,
-    standing: Bools | None = None,
+    eligible: Bools | None = None,
+    fields: str = AUTO,
 ) -> tuple[NodeSummary, ...]:
-    """The nodes of a tree; ``shares`` are those of the documents in its classes.
+    """Describe the nodes of a tree; ``shares`` are documents × classes.
 
-    ``general`` are words that were set aside before; they stand before the root's own. Below the root the function
-    words of the ``language`` (or of several, "en de") describe nothing, however frequent they are. Names have phrases
-    where there are ``texts`` to read some of (those of the corpus, if it has them). No name has an ``ignored`` word.
-    ``seeds`` are columns that people want at nodes: they come first there, if a document of the node has them.
-    ``standing``: documents that may stand for a node; None: all. Which words go together, and who stands for a node, is
-    asked of as many documents as a tree grows from, where there are more; how many have a word, of all.
+    ``general`` words were removed before and come first in the words of the root. Below the root, function words of the
+    ``language`` (or several, "en de") never describe a node. Names contain phrases if ``texts`` are given or part of
+    the corpus, and never an ``ignored`` word. ``seeds`` are columns by node that come first in its words, if a document
+    of the node has them. ``eligible`` marks the documents that can be typical; None means all.
+
+    Coherence and typical documents are computed on a sample as large as the sample for growth; document frequencies on
+    all documents. ``fields`` are names of fields of knowledge: "auto", "none", or the lines of a list.
     """
     tree = model.tree
     mask = tree.path_mask(model.class_nodes)
-    looked = _looked_at(csr_array(shares))
-    seen = corpus.counts if looked is None else picked(corpus.counts, looked)
-    typical = _typical(model, shares, seen, n_documents, standing, looked)
-    known = corpus.vocabulary.words
+    sample = _sample_documents(csr_array(shares))
+    sampled_counts = corpus.counts if sample is None else select_rows(corpus.counts, sample)
+    typical = _select_typical(model, shares, sampled_counts, n_documents, eligible, sample)
+    vocabulary = corpus.vocabulary.words
     functional = frozenset[str]().union(*map(function_words, language.split()))
     texts = texts if texts is not None else corpus.texts
-    empty = np.array([word in functional for word in known], bool) if functional else None
-    presence = presence_of(tree, model.class_nodes, shares, corpus.counts)
+    empty = np.array([word in functional for word in vocabulary], bool) if functional else None
+    presence = compute_presence(tree, model.class_nodes, shares, corpus.counts)
     readings = None
     if texts is not None:
-        listed = {*usable_words(presence, known, empty).tolist(), *rival_words(presence, n_words).tolist()}
-        readings = read(texts, sample_of(shares), [known[column] for column in sorted(listed)])
-        readings = _without(readings, frozenset(ignored))
+        read_columns = {
+            *list_usable_words(presence, vocabulary, empty).tolist(),
+            *list_candidate_words(presence, n_words).tolist(),
+        }
+        readings = extract_features(
+            texts, sample_documents(shares), [vocabulary[column] for column in sorted(read_columns)]
+        )
+        readings = _remove_ignored_phrases(readings, frozenset(ignored))
         functional = functional | readings.verbs
-        empty = np.array([word in functional or is_formula(word) for word in known], bool)
-    columns = describing_words(presence, n_words, counts=seen, words=known, empty=empty, first=seeds)
-    names = node_names(presence, known, model.class_nodes, readings, empty=empty)
-    words = [tuple(corpus.vocabulary.words[column] for column in chosen) for chosen in columns]
+        empty = np.array([word in functional or is_formula(word) for word in vocabulary], bool)
+    columns = select_describing_words(
+        presence, n_words, counts=sampled_counts, words=vocabulary, empty=empty, first=seeds
+    )
+    field_names: Sequence[Sequence[str]] = ()
+    if (field_list := choose_fields(fields, language)) is not None:
+        sampled_shares = csr_array(shares) if sample is None else csr_array(select_rows(csr_array(shares), sample))
+        field_names = find_field_names(tree, model.class_nodes, sampled_shares, sampled_counts, vocabulary, field_list)
+    names = name_nodes(presence, vocabulary, model.class_nodes, readings, empty=empty, fields=field_names)
+    words = [tuple(corpus.vocabulary.words[column] for column in node_columns) for node_columns in columns]
     words[tree.root] = (*general[:n_words], *words[tree.root])
-    size = column_totals(shares) @ mask
-    coherence = coherences([chosen[:JUDGED] for chosen in columns], seen)
-    of_classes = csr_array(model.node_given_class) @ model.word_given_node  # of hundreds of nodes few are on a path
-    gain = gains(tree, model.class_nodes, of_classes, size[list(model.class_nodes)])
+    size = sum_columns(shares) @ mask
+    coherence = compute_coherences([node_columns[:COHERENCE_WORDS] for node_columns in columns], sampled_counts)
+    # sparse, because few of the nodes are on a path
+    word_given_class = csr_array(model.node_given_class) @ model.word_given_node
+    gain = compute_gains(tree, model.class_nodes, word_given_class, size[list(model.class_nodes)])
     return tuple(
         NodeSummary(
             words[node], float(size[node]), float(size[node] / max(size[tree.root], 1e-300)),
-            names_of(corpus, typical[node]), coherence[node], tree.depths[node], tuple(typical[node].tolist()),
+            format_names(corpus, typical[node]), coherence[node], tree.depths[node], tuple(typical[node].tolist()),
             names[node].candidates, gain[node],
         )
         for node in range(len(tree))
     )  # fmt: skip
 
 
-def _without(readings: Readings, ignored: frozenset[str]) -> Readings:
-    """Readings without phrases that have an ignored word in them."""
-    kept = {phrase: by_leaf for phrase, by_leaf in readings.phrases.items() if not ignored.intersection(phrase.split())}
-    return replace(readings, phrases=kept)
+def _remove_ignored_phrases(readings: TextFeatures, ignored: frozenset[str]) -> TextFeatures:
+    phrases = {
+        phrase: by_leaf for phrase, by_leaf in readings.phrases.items() if not ignored.intersection(phrase.split())
+    }
+    return replace(readings, phrases=phrases)
 
 
-def named(
+def assign_names(
     tree: Tree,
     words: Sequence[tuple[str, ...]],
-    before: Sequence[str] = (),
+    earlier_names: Sequence[str] = (),
     names: Sequence[tuple[str, ...]] = (),
-    stayed: frozenset[int] = frozenset(),
+    unchanged: frozenset[int] = frozenset(),
+    sizes: Sequence[float] = (),
 ) -> Tree:
-    """The tree with nodes called by their best names, or first words, unless somebody gave them names.
+    """Return the tree with its nodes named by their best names or first words, unless users named them.
 
-    ``before``: what they were called. The name of a node whose documents ``stayed`` is kept, and one that is still
-    among a node's names, or whose words are still among its first ones: people are left with what they remember. Other
-    names share no word with those beside them, as far as there are such.
+    A name in ``earlier_names`` stays if the documents of the node are ``unchanged``, if it is still a candidate, or if
+    its words are still among the first words of the node. Other names share no word with their siblings if possible;
+    no two nodes have the same name. A heading without characteristic words is named by its two largest children, by
+    ``sizes``.
     """
-    numbered = Tree(tree.parents)
-    if tree.names != numbered.names:
+    unnamed = Tree(tree.parents)
+    if tree.names != unnamed.names:
         return Tree(tree.parents, tuple(name or ROOT for name in tree.names))
-    names = names or [()] * len(tree)
-    called = [ROOT] * len(tree)
+    names, sizes = names or [()] * len(tree), sizes or [0.0] * len(tree)
+    node_names = [ROOT] + [""] * (len(tree) - 1)
+    for node in range(1, len(tree)):
+        if earlier_names and (
+            node in unchanged
+            or (
+                JOINT not in earlier_names[node]
+                and (earlier_names[node] in names[node] or _is_still_valid(earlier_names[node], words[node]))
+            )
+        ):
+            node_names[node] = earlier_names[node]
+    used_names = {name.casefold() for name in node_names}
+    joined_nodes = list[int]()
     for parent in range(len(tree)):
-        below = tree.children(parent)
-        kept = {
-            child: before[child]
-            for child in below
-            if before and (child in stayed or before[child] in names[child] or _still(before[child], words[child]))
-        }
-        taken = set(kept.values())
-        for child in below:
-            called[child] = kept.get(child) or _beside(taken, names[child], words[child])
-            taken.add(called[child])
-    return Tree(tree.parents, tuple(called))
+        children = tree.children(parent)
+        sibling_names = {node_names[child] for child in children} - {""}
+        for child in children:
+            if node_names[child]:
+                continue
+            single_names = [name for name in names[child] if JOINT not in name]
+            if names[child] and JOINT in names[child][0]:
+                joined_nodes.append(child)
+                continue
+            node_names[child] = _choose_distinct_name(sibling_names, used_names, single_names, words[child])
+            sibling_names.add(node_names[child])
+            used_names.add(node_names[child].casefold())
+    for node in sorted(joined_nodes, key=lambda node: -tree.depths[node]):  # deepest first: names of children exist
+        ranked = sorted(tree.children(node), key=lambda child: (-sizes[child], child))
+        possible_names = join_names([node_names[child] for child in ranked])
+        # names that retrieve the node come first
+        examined_names = [name for name in names[node] if name in possible_names]
+        node_names[node] = _choose_unused_name([*examined_names, *possible_names], used_names, words[node])
+        used_names.add(node_names[node].casefold())
+    return Tree(tree.parents, tuple(node_names))
 
 
-def _still(name: str, words: tuple[str, ...]) -> bool:
-    """Whether the words of a name are still among the first of a node."""
-    return bool(name) and set(name.split(DOT)) <= set(words[:REMEMBERED])
+def visible_tree(tree: Tree, nodes: Sequence[NodeSummary], tops: Iterable[int] | None = None) -> Edit:
+    """Return the named tree that users see: the grown tree without the headings above its first level.
+
+    ``tops`` are the nodes above first levels instead of the root: one for each tree of several languages. The largest
+    topic of a first level comes first.
+    """
+    sizes = [node.size for node in nodes]
+    tops = (tree.root,) if tops is None else tuple(tops)
+    large = [heading for top in tops for heading in select_large_headings(tree, sizes, top)]
+    words, names = [node.words for node in nodes], [node.names for node in nodes]
+    if not large:
+        return Edit(assign_names(tree, words, names=names, sizes=sizes), tuple(range(len(tree))))
+    edit = collapse(tree, large)
+    top_nodes = {edit.origin.index(top) for top in tops}
+    size = [sizes[node] if edit.tree.parents[place] in top_nodes else 0.0 for place, node in enumerate(edit.origin)]
+    order = edit.tree.in_order(lambda place: (-size[place], place))
+    number = {place: new for new, place in enumerate(order)} | {-1: -1}
+    ordered = Tree(tuple(number[edit.tree.parents[place]] for place in order))
+    origin = tuple(edit.origin[place] for place in order)
+    named_tree = assign_names(
+        ordered,
+        [words[node] for node in origin],
+        names=[names[node] for node in origin],
+        sizes=[sizes[node] for node in origin],
+    )
+    return Edit(named_tree, origin)
 
 
-def _beside(taken: Collection[str], names: Sequence[str], words: tuple[str, ...]) -> str:
-    """The first name that shares no word with those beside it, else some words that they do not have."""
-    free = DOT.join([word for word in words if not shares_word(word, taken)][:IN_A_NAME])
-    unlike = [name for name in (*names, free) if name and not shares_word(name, taken)]
-    return next(name for name in itertools.chain(unlike, names, _possible_names(words)) if name not in taken)
+def _is_still_valid(name: str, words: tuple[str, ...]) -> bool:
+    """Return whether the words of a name are still among the first words of a node."""
+    return bool(name) and set(name.split(DOT)) <= set(words[:REMEMBERED_WORDS])
+
+
+def _choose_distinct_name(
+    sibling_names: Collection[str], used_names: Collection[str], names: Sequence[str], words: tuple[str, ...]
+) -> str:
+    """Return the first name that shares no word with its siblings, otherwise words that the siblings lack."""
+    free = DOT.join([word for word in words if not shares_word(word, sibling_names)][:WORDS_IN_NAME])
+    distinct_names = [name for name in (*names, free) if name and not shares_word(name, sibling_names)]
+    return _choose_unused_name([*distinct_names, *names], used_names, words)
+
+
+def _choose_unused_name(names: Sequence[str], used_names: Collection[str], words: tuple[str, ...]) -> str:
+    return next(name for name in itertools.chain(names, _possible_names(words)) if name.casefold() not in used_names)
 
 
 def _possible_names(words: tuple[str, ...]) -> Iterator[str]:
-    """Two words, then more of them, then numbers behind them."""
-    words = words or (WORDLESS,)
-    for number in range(min(IN_A_NAME, len(words)), len(words) + 1):
+    """Yield the first two words, then more words, then the first two with a number."""
+    words = words or (NO_WORDS,)
+    for number in range(min(WORDS_IN_NAME, len(words)), len(words) + 1):
         yield DOT.join(words[:number])
-    yield from (f"{DOT.join(words[:IN_A_NAME])} ({number})" for number in itertools.count(2))
+    yield from (f"{DOT.join(words[:WORDS_IN_NAME])} ({number})" for number in itertools.count(2))
 
 
-def _looked_at(shares: Csr) -> Array | None:
-    """The documents that tell which words go together, and that may stand for a node; None: all.
+def _sample_documents(shares: Csr) -> Array | None:
+    """Return the documents to sample for words and prototypes, some of each class; None: all."""
+    # estimators take a second to load, and readers do not need them
+    from topiarist.estimators.tree.growth_sample import draw_sample
 
-    Of each class there are some, however few it has.
-    """
-    # a second to load, which those who only look do not need
-    from topiarist.estimators.tree.growth_sample import sampled
-
-    some = sampled(shares.shape[0], 0)
-    if some is None:
+    sample = draw_sample(shares.shape[0], 0)
+    if sample is None:
         return None
-    own = largest_classes(shares)
-    seen = np.bincount(own[some][own[some] >= 0], minlength=shares.shape[1])
-    rare = np.flatnonzero(seen < OF_EACH)
-    order = np.argsort(own, kind="stable") if len(rare) else some
-    ends = np.searchsorted(own, np.arange(shares.shape[1] + 1), sorter=order) if len(rare) else ()
-    more = [_evenly(order[ends[number] : ends[number + 1]], OF_EACH) for number in rare.tolist()]
-    return np.unique(np.concatenate([some, *more]))
+    classes = find_largest_classes(shares)
+    n_sampled = np.bincount(classes[sample][classes[sample] >= 0], minlength=shares.shape[1])
+    rare = np.flatnonzero(n_sampled < MIN_DOCUMENTS_PER_CLASS)
+    order = np.argsort(classes, kind="stable") if len(rare) else sample
+    ends = np.searchsorted(classes, np.arange(shares.shape[1] + 1), sorter=order) if len(rare) else ()
+    class_samples = [
+        _sample_evenly(order[ends[number] : ends[number + 1]], MIN_DOCUMENTS_PER_CLASS) for number in rare.tolist()
+    ]
+    return np.unique(np.concatenate([sample, *class_samples]))
 
 
-def _evenly(rows: Array, number: int) -> Array:
-    """So many of some rows, evenly over them; all, where they are fewer."""
+def _sample_evenly(rows: Array, number: int) -> Array:
     return rows if len(rows) <= number else rows[np.linspace(0, len(rows) - 1, number).astype(np.int64)]
 
 
-def _typical(
-    model: TreeModel, shares: Csr, counts: Csr, n_documents: int, standing: Bools | None, looked: Array | None
+def _select_typical(
+    model: TreeModel, shares: Csr, counts: Csr, n_documents: int, eligible: Bools | None, sample: Array | None
 ) -> Any:
-    """The documents that speak most from each node, read block by block; ``counts`` are those of who is looked at."""
+    """Return the typical documents of each node, computed block by block; ``counts`` are the rows of the sample."""
     from topiarist.estimators.tree import abstraction
 
-    every = np.arange(counts.shape[0]) if looked is None else looked
-    lengths = token_counts(counts) if standing is None else token_counts(counts) * standing[every]
-    steady, best, scores = lengths / (lengths + STEADINESS), [], []
-    for here, own in row_runs(counts, BLOCK):
-        share = abstraction.sparse_node_given_doc(own, model, shares[every[here]])
-        rows = abstraction.prototypes(share, n_documents, lengths[here], STEADINESS)
-        scores.append(share.tocsr()[rows, np.arange(len(rows))[:, None]].toarray() * steady[here][rows])
-        best.append(every[here][rows])
+    rows_of_counts = np.arange(counts.shape[0]) if sample is None else sample
+    lengths = count_tokens(counts) if eligible is None else count_tokens(counts) * eligible[rows_of_counts]
+    steady, best, scores = lengths / (lengths + PRIOR_TOKENS), [], []
+    for block, block_counts in iterate_rows(counts, BLOCK):
+        share = abstraction.sparse_node_given_doc(block_counts, model, shares[rows_of_counts[block]])
+        rows = abstraction.prototypes(share, n_documents, lengths[block], PRIOR_TOKENS)
+        scores.append(share.tocsr()[rows, np.arange(len(rows))[:, None]].toarray() * steady[block][rows])
+        best.append(rows_of_counts[block][rows])
     order = np.argsort(-np.hstack(scores), axis=1, kind="stable")[:, :n_documents]
     return np.take_along_axis(np.hstack(best), order, axis=1)

@@ -1,8 +1,4 @@
-"""Tables to take away: documents with their topics, topics with their words, words with their probabilities.
-
-``topiarist export`` writes them. Rows are plain dictionaries, made as they are asked for: memory does not grow with the
-collection. ``write`` puts them into CSV, JSON lines or Parquet, under a name of its own until the file is complete.
-"""
+"""Tables of documents, topics, words and shares for files and for Arrow, pandas and polars."""
 
 from __future__ import annotations
 
@@ -12,86 +8,95 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, cached_property, partial
+from importlib import import_module
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, TextIO
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import numpy as np
 
+from topiarist.cards import MAX_ROWS, render_card
 from topiarist.errors import InputError, ResourceError, UsageError
-from topiarist.hierarchy import exchange
-from topiarist.hierarchy.levels import deepest_certain
-from topiarist.hierarchy.tree import Tree
-from topiarist.measures.placed_documents import CERTAIN, Placed, upwards
-from topiarist.store.sealed_folder import new_file
+from topiarist.metrics.placed_documents import MIN_CERTAINTY, DocumentAssignments, make_ancestor_matrix
+from topiarist.storage.sealed_folder import new_file
+from topiarist.trees import exchange
+from topiarist.trees.levels import deepest_certain
+from topiarist.trees.tree import Tree
 
-FORMATS = ("csv", "jsonl", "parquet")
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+TABLE_FORMATS = ("csv", "jsonl", "parquet")
 DOCUMENT_FIELDS = ("id", "path", "leaf", "share", "level", "certain", "labels", "topics")
 TOPIC_FIELDS = ("id", "parent", "path", "name", "level", "size", "share", "words")
 WORD_FIELDS = ("topic", "path", "rank", "word", "probability")
-BLOCK_CELLS = 1 << 22  # documents × nodes that are looked at together
+BLOCK_CELLS = 1 << 22  # documents × nodes in memory at once
 BATCH = 10_000  # rows of a Parquet row group
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-BETWEEN = " | "  # in a cell of several texts; a spreadsheet would cut at a comma or semicolon
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+SEPARATOR = " | "  # between the texts of a cell; spreadsheets split at commas and semicolons
 
 Row = dict[str, Any]
 
 
-def documents(
-    placed: Placed,
+def iter_document_rows(
+    assignments: DocumentAssignments,
     labels: Iterable[Sequence[str]] | None = None,
     facts: Iterable[Mapping[str, Any]] | None = None,
     *,
-    rho: float = CERTAIN,
+    rho: float = MIN_CERTAINTY,
     n_topics: int = 3,
-    further: Iterable[Mapping[str, Any]] | None = None,
+    further_facts: Iterable[Mapping[str, Any]] | None = None,
 ) -> Iterator[Row]:
-    """A row for each document: where it is, how surely, and what else it is about.
+    """Yield a row for each document: its topic, certainty and other topics.
 
-    ``path``, ``leaf`` and ``share`` are those of its most probable class; ``certain`` is the deepest node of which it
-    has more than ``rho``, ``level`` the depth of that. ``topics`` are the ``n_topics`` largest shares, as
-    ``{"path", "share"}``. ``labels`` and ``facts`` (title, date, …: they follow the id) come in the order of documents,
-    and so does what is ``further`` known, which stands at the end.
+    ``path``, ``leaf`` and ``share`` belong to its most probable class. ``certain`` is the deepest node with more than
+    ``rho`` of it, and ``level`` the depth of this node. ``topics`` are the ``n_topics`` largest shares as
+    ``{"path", "share"}``. ``labels``, ``facts`` (title, date, …, after the id) and ``further`` (at the end) are in the
+    order of documents.
     """
-    tree, paths = placed.tree, _Paths(placed.tree)
-    own_labels, own_facts = _beside(labels, placed.n_docs, "labels"), _beside(facts, placed.n_docs, "facts")
-    own_further = _beside(further, placed.n_docs, "columns")
-    n_rows, above = max(1, BLOCK_CELLS // len(tree)), upwards(tree)[list(placed.class_nodes)]
-    for start in range(0, placed.n_docs, n_rows):
-        shares = placed.shares[start : start + n_rows]
-        nodes = (shares @ above).toarray()
-        nodes[:, tree.root] = 1.0  # of everything, whatever small shares were left out
-        sure = deepest_certain(tree, nodes, rho).tolist()
-        homes, largest = (side[start : start + n_rows].tolist() for side in (placed.homes, placed.largest))
-        for row, (home, share, certain) in enumerate(zip(homes, largest, sure, strict=True)):
-            name, given = placed.ids[start + row], next(own_labels) or ()
+    tree = assignments.tree
+    path = cache(partial(exchange.format_path, tree))
+    own_labels, own_facts = (
+        _iter_values(labels, assignments.n_docs, "labels"),
+        _iter_values(facts, assignments.n_docs, "facts"),
+    )
+    own_further = _iter_values(further_facts, assignments.n_docs, "columns")
+    n_rows, is_above = max(1, BLOCK_CELLS // len(tree)), make_ancestor_matrix(tree)[list(assignments.class_nodes)]
+    for start in range(0, assignments.n_docs, n_rows):
+        shares = assignments.shares[start : start + n_rows]
+        nodes = (shares @ is_above).toarray()
+        nodes[:, tree.root] = 1.0  # small shares are not stored, so the sum can be below 1
+        certain_nodes = deepest_certain(tree, nodes, rho).tolist()
+        homes, largest = (
+            side[start : start + n_rows].tolist() for side in (assignments.assigned_nodes, assignments.largest)
+        )
+        for row, (node, share, certain) in enumerate(zip(homes, largest, certain_nodes, strict=True)):
+            name, document_labels = assignments.ids[start + row], next(own_labels) or ()
             yield {"id": name, **(next(own_facts) or {})} | {
                 "id": name,
-                "path": paths[home],
-                "leaf": tree.names[home],
+                "path": path(node),
+                "leaf": tree.names[node],
                 "share": share,
                 "level": tree.depths[certain],
-                "certain": paths[certain],
-                "labels": [given] if isinstance(given, str) else list(given),
-                "topics": _largest(shares, row, placed.class_nodes, paths, n_topics),
+                "certain": path(certain),
+                "labels": [document_labels] if isinstance(document_labels, str) else list(document_labels),
+                "topics": _list_largest_topics(shares, row, assignments.class_nodes, path, n_topics),
                 **(next(own_further) or {}),
             }
 
 
-def topics(tree: Tree, words: Sequence[Sequence[str]] = (), sizes: Sequence[float] = ()) -> Iterator[Row]:
-    """A row for each node, depth first; see ``exchange.rows``."""
-    return exchange.rows(tree, words, sizes)
-
-
-def words(tree: Tree, word_given_node: Any, vocabulary: Sequence[str], *, n_words: int | None = 50) -> Iterator[Row]:
-    """A row for each of the ``n_words`` most probable words of each node (None: all that are possible there)."""
+def iter_word_rows(
+    tree: Tree, word_given_node: Any, vocabulary: Sequence[str], *, n_words: int | None = 50
+) -> Iterator[Row]:
+    """Yield a row for each of the ``n_words`` most probable words of each node (None: all with P > 0)."""
     shape = np.shape(word_given_node)
     if shape != (len(tree), len(vocabulary)):
         raise InputError(f"expected P(word | node) of shape {(len(tree), len(vocabulary))}, got {shape}")
     for node in tree.depth_first():
         probability = np.asarray(word_given_node[node])
         order = np.argsort(-probability, kind="stable")[:n_words]
-        path = exchange.path_text(tree, node)
+        path = exchange.format_path(tree, node)
         for rank, column in enumerate(order[probability[order] > 0].tolist(), 1):
             yield {
                 "topic": node, "path": path, "rank": rank, "word": vocabulary[column],
@@ -99,28 +104,14 @@ def words(tree: Tree, word_given_node: Any, vocabulary: Sequence[str], *, n_word
             }  # fmt: skip
 
 
-class _Paths(dict[int, str]):
-    """The path of each node as text, made when it is first needed."""
-
-    def __init__(self, tree: Tree) -> None:
-        super().__init__()
-        self.tree = tree
-
-    def __missing__(self, node: int) -> str:
-        self[node] = exchange.path_text(self.tree, node)
-        return self[node]
-
-
-def _largest(shares: Any, row: int, nodes: Sequence[int], paths: _Paths, n: int) -> list[Row]:
-    """The largest shares of a document, of equal ones the first by path."""
+def _list_largest_topics(shares: Any, row: int, nodes: Sequence[int], path: Callable[[int], str], n: int) -> list[Row]:
     entries = slice(shares.indptr[row], shares.indptr[row + 1])
     pairs = zip(shares.indices[entries].tolist(), shares.data[entries].tolist(), strict=True)
-    named = ((-share, paths[nodes[column]]) for column, share in pairs if share > 0)
+    named = ((-share, path(nodes[column])) for column, share in pairs if share > 0)
     return [{"path": path, "share": -share} for share, path in sorted(named)[:n]]
 
 
-def _beside(values: Iterable[Any] | None, n_docs: int, name: str) -> Iterator[Any]:
-    """One value for each document, None where nothing is known."""
+def _iter_values(values: Iterable[Any] | None, n_docs: int, name: str) -> Iterator[Any]:
     n = 0
     for value in itertools.repeat(None, n_docs) if values is None else values:
         n += 1
@@ -128,18 +119,18 @@ def _beside(values: Iterable[Any] | None, n_docs: int, name: str) -> Iterator[An
     raise InputError(f"expected {name} of each of {n_docs} documents, got {n}", hint="an empty one where there is none")
 
 
-def format_of(path: str | Path) -> str:
-    """The format of a file, by the end of its name."""
+def find_table_format(path: str | Path) -> str:
+    """Return the table format of a file by its suffix."""
     suffix = PurePath(path).suffix.lower().removeprefix(".")
-    if suffix not in FORMATS:
+    if suffix not in TABLE_FORMATS:
         raise UsageError(
-            f"expected a file that ends in {', '.join('.' + known for known in FORMATS)}, got {path}",
+            f"expected a file that ends in {', '.join('.' + suffix_name for suffix_name in TABLE_FORMATS)}, got {path}",
             hint="--format csv",
         )
     return suffix
 
 
-def write(
+def write_table(
     rows: Iterable[Row],
     to: str | Path | BinaryIO,
     format: str | None = None,
@@ -148,71 +139,64 @@ def write(
 ) -> int:
     """Write rows to a file, or to an open binary stream such as ``sys.stdout.buffer``; return how many there were.
 
-    The format of a file is by default that of its name. ``fields`` are the columns if there is no row to tell them,
-    ``types`` what Parquet has to know where the first rows are silent: "text", "texts", "number" or "numbers".
+    The format defaults to the suffix of the file name. ``fields`` are the columns if there are no rows. ``types`` are
+    the Parquet types of columns whose first rows are empty: "text", "texts", "number" or "numbers".
     """
-    kind = format or (format_of(to) if isinstance(to, str | Path) else "csv")
+    kind = format or (find_table_format(to) if isinstance(to, str | Path) else "csv")
     if kind not in WRITERS:
-        raise UsageError(f"format must be one of {', '.join(FORMATS)}, got {kind!r}", hint="'csv'")
+        raise UsageError(f"format must be one of {', '.join(TABLE_FORMATS)}, got {kind!r}", hint="'csv'")
     if kind == "parquet":
-        _arrow()  # before anything is made
-    counted = _Counted(rows)
+        _import_arrow()  # before anything is made
+    numbers = itertools.count()
+    counted_rows = (row for row, _ in zip(rows, numbers, strict=False))
     writer = partial(write_parquet, types=types or {}) if kind == "parquet" else WRITERS[kind]
     if isinstance(to, str | Path):
         with new_file(to) as file:
-            writer(counted, file, fields)
+            writer(counted_rows, file, fields)
     else:
-        writer(counted, to, fields)
+        writer(counted_rows, to, fields)
         to.flush()
-    return counted.n
-
-
-class _Counted:
-    """Rows that are counted as they pass."""
-
-    def __init__(self, rows: Iterable[Row]) -> None:
-        self._rows, self.n = rows, 0
-
-    def __iter__(self) -> Iterator[Row]:
-        for row in self._rows:
-            self.n += 1
-            yield row
+    return next(numbers)
 
 
 def write_csv(rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = ()) -> None:
-    """CSV (RFC 4180, UTF-8) with a line of names. Cells that a spreadsheet would run begin with an apostrophe."""
+    """Write CSV (RFC 4180, UTF-8) with a header. Cells that a spreadsheet would run begin with an apostrophe."""
     text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="", write_through=True)
     try:
         writer, columns = csv.writer(text), list[str]()
         for row in rows:
             if not columns:
-                writer.writerow(map(_cell, columns := list(row)))
+                writer.writerow(map(_format_cell, columns := list(row)))
             _check_columns(row, columns)
-            writer.writerow([_cell(row.get(name)) for name in columns])
+            writer.writerow([_format_cell(row.get(name)) for name in columns])
         if not columns:
-            writer.writerow(map(_cell, fields))
+            writer.writerow(map(_format_cell, fields))
     finally:
-        text.detach()  # the file is not ours to close
+        text.detach()  # the caller closes the file
 
 
-def _cell(value: Any) -> Any:
-    """What stands in a cell: numbers as they are, texts guarded, lists joined."""
+def _format_cell(value: Any) -> Any:
     if isinstance(value, list | tuple):
-        return guarded(BETWEEN.join(str(_cell(item)) for item in value))
+        return guard_formula(SEPARATOR.join(str(_format_cell(item)) for item in value))
     if isinstance(value, Mapping):
-        return guarded(" ".join(str(_cell(part)) for part in value.values()))
+        return guard_formula(" ".join(str(_format_cell(part)) for part in value.values()))
     if isinstance(value, float):
         return f"{value:.6g}" if math.isfinite(value) else ""
-    return guarded(value) if isinstance(value, str) else value
+    return safe_cell(value)
 
 
-def guarded(text: str) -> str:
-    """A text that no spreadsheet takes for a formula: an apostrophe stands before one that looks like it."""
-    return f"'{text}" if text.startswith(FORMULA) else text
+def safe_cell(value: Any) -> Any:
+    """Return the value, with an apostrophe before a text that a spreadsheet would run."""
+    return guard_formula(value) if isinstance(value, str) else value
+
+
+def guard_formula(text: str) -> str:
+    """Put an apostrophe before a text that a spreadsheet would run as a formula."""
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
 
 
 def write_jsonl(rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = ()) -> None:
-    """JSON lines in UTF-8; numbers that JSON does not know are null."""
+    """Write JSON lines in UTF-8; infinite numbers and NaN become null."""
     for row in rows:
         plain = {
             name: None if isinstance(value, float) and not math.isfinite(value) else value
@@ -225,13 +209,13 @@ def write_jsonl(rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = ())
 def write_parquet(
     rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = (), types: Mapping[str, str] | None = None
 ) -> None:
-    """Parquet, some thousand rows at a time; the first of them tell the types of the columns."""
-    pyarrow = _arrow()
+    """Write Parquet in row groups of 10,000; the first group determines the types of columns."""
+    pyarrow = _import_arrow()
     from pyarrow import parquet
 
     waiting = iter(rows)
     batch = list(itertools.islice(waiting, BATCH))
-    schema = _schema(pyarrow, batch, fields, types or {})
+    schema = _make_schema(pyarrow, batch, fields, types or {})
     with parquet.ParquetWriter(file, schema) as writer:
         while batch:
             for row in batch:
@@ -246,48 +230,47 @@ def write_parquet(
 
 
 def arrow_table(rows: Sequence[Row], types: Mapping[str, str] | None = None) -> Any:
-    """Rows as a table of pyarrow."""
-    pyarrow = _arrow("a table of Arrow")
-    schema = _schema(pyarrow, rows, (), types or {})
+    """Convert rows to a pyarrow table."""
+    pyarrow = _import_arrow("a table of Arrow")
+    schema = _make_schema(pyarrow, rows, (), types or {})
     try:
         return pyarrow.Table.from_pylist(list(rows), schema)
     except (pyarrow.ArrowException, TypeError, ValueError) as error:
-        raise InputError(f"a value does not fit its column: {error}", hint="the rows as they are") from error
+        raise InputError(f"a value does not fit its column: {error}", hint="the rows as dictionaries") from error
 
 
-def _schema(pyarrow: Any, batch: Sequence[Row], fields: Sequence[str], types: Mapping[str, str]) -> Any:
-    """The types of the columns by the first rows; where these are silent, by what our tables hold."""
+def _make_schema(pyarrow: Any, batch: Sequence[Row], fields: Sequence[str], types: Mapping[str, str]) -> Any:
     topic = pyarrow.struct([("path", pyarrow.string()), ("share", pyarrow.float64())])
     texts, number = pyarrow.list_(pyarrow.string()), pyarrow.float64()
-    known = {
+    column_types = {
         "labels": texts, "words": texts, "topics": pyarrow.list_(topic), "parent": pyarrow.int64(), "size": number,
         "share": number, "probability": number, "level": pyarrow.int64(), "rank": pyarrow.int64(),
     }  # fmt: skip
     kinds = {"text": pyarrow.string(), "texts": texts, "number": number, "numbers": pyarrow.list_(number)}
-    known |= {name: kinds[kind] for name, kind in types.items()}
+    column_types |= {name: kinds[kind] for name, kind in types.items()}
     names = list(batch[0]) if batch else list(fields)
-    found = []
+    columns = []
     for name in names:
-        kind = known.get(name)
+        kind = column_types.get(name)
         if kind is None:
             kind = pyarrow.array([row.get(name) for row in batch]).type
-        found.append((name, pyarrow.string() if pyarrow.types.is_null(kind) else kind))
-    return pyarrow.schema(found)
+        columns.append((name, pyarrow.string() if pyarrow.types.is_null(kind) else kind))
+    return pyarrow.schema(columns)
 
 
 def _check_columns(row: Row, columns: Sequence[str]) -> None:
-    """A column that comes late has no place any more."""
+    """Raise InputError for a column that the first rows do not have."""
     if len(row) > len(columns) or not row.keys() <= set(columns):
         late = next(name for name in row if name not in columns)
         raise InputError(f"expected the columns {', '.join(columns)}, got {late!r} in a later row", hint="jsonl")
 
 
-def _arrow(why: str = "writing Parquet") -> Any:
+def _import_arrow(purpose: str = "writing Parquet") -> Any:
     try:
         import pyarrow
     except ImportError as error:
         raise ResourceError(
-            f"{why} needs pyarrow, which is not installed.", hint="pip install 'topiarist[parquet]'"
+            f"{purpose} needs pyarrow, which is not installed.", hint="pip install 'topiarist[parquet]'"
         ) from error
     return pyarrow
 
@@ -297,17 +280,136 @@ WRITERS: dict[str, Callable[[Iterable[Row], BinaryIO, Sequence[str]], None]] = {
 }  # fmt: skip
 
 
-def safe_cell(value: Any) -> Any:
-    """The value, with an apostrophe before text that a spreadsheet would run; numbers stay numbers."""
-    return guarded(value) if isinstance(value, str) else value
-
-
-def write_sheet(file: TextIO, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
-    """Write a table to a file opened with ``newline=""``; how many rows there were below the header."""
+def write_spreadsheet(file: TextIO, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
+    """Write a table to a file opened with ``newline=""``; return the number of rows below the header."""
     writer = csv.writer(file)
-    writer.writerow([safe_cell(cell) for cell in header])
-    number = 0
-    for row in rows:
-        writer.writerow([safe_cell(cell) for cell in row])
-        number += 1
-    return number
+    writer.writerow(map(safe_cell, header))
+    lengths = [writer.writerow(map(safe_cell, row)) for row in rows]
+    return len(lengths)
+
+
+MAX_WORDS = 20  # of each topic
+
+
+class Table:
+    """Table of named columns, computed at first use."""
+
+    def __init__(
+        self, name: str, make: Callable[[], Iterable[Row]], types: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        self.name = name
+        self._make, self._types = make, types
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """All rows as dictionaries."""
+        return list(self._make())
+
+    @property
+    def columns(self) -> dict[str, list[Any]]:
+        """Values of each column by its name."""
+        names = self.rows[0] if self.rows else {}
+        return {name: [row.get(name) for row in self.rows] for name in names}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        names = list(self.columns)
+        listed_names = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+        return f"<Table {self.name}: {len(self):,} rows, columns {listed_names}>"
+
+    def _repr_html_(self) -> str:
+        names = list(self.columns)
+        note = f"{len(self) - MAX_ROWS:,} more rows" if len(self) > MAX_ROWS else ""
+        return render_card(
+            f"{self.name}: {len(self):,} rows", header=names[:10], note=note,
+            rows=([row.get(name) for name in names[:10]] for row in self.rows[:MAX_ROWS]),
+        )  # fmt: skip
+
+    def to_arrow(self) -> Any:
+        """Convert to a pyarrow Table."""
+        return arrow_table(self.rows, self._types)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> Any:
+        """Convert to a pandas DataFrame."""
+        return _import_library("pandas").DataFrame(self.columns)
+
+    def to_polars(self) -> Any:
+        """Convert to a polars DataFrame."""
+        return _import_library("polars").DataFrame(self.columns, strict=False, infer_schema_length=None)
+
+
+class Tables:
+    """The tables of a collection: ``documents``, ``topics``, ``words``, ``shares``, ``over_time``, ``by_group``."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+
+    def __repr__(self) -> str:
+        return "<Tables: documents, topics, words, shares, over_time(), by_group(column)>"
+
+    @property
+    def documents(self) -> Table:
+        """Table of documents: id, title, source, date, topic, labels, tags and columns."""
+        return self._make_table("documents")
+
+    @property
+    def topics(self) -> Table:
+        """Table of topics: number, parent, path, name, level, size, share and words."""
+        return self._make_table("topics")
+
+    @property
+    def words(self) -> Table:
+        """Table of the most probable words of each topic."""
+        return self._make_table("words")
+
+    @property
+    def shares(self) -> Table:
+        """Table of the shares of each document in the topics of the first view; columns are named like topics."""
+        return Table("shares", lambda: _iter_share_rows(self._collection))
+
+    def over_time(self, by: str = "auto") -> Table:
+        """Return a row for each topic and period: share with interval, documents of the period, bursts."""
+        return Table("over_time", lambda: self._collection.over_time(by).rows(), {"share": "number"})
+
+    def by_group(self, column: str) -> Table:
+        """Return a row for each group and topic: share, share in the other groups, and their ratio."""
+        return Table("by_group", lambda: self._collection.by_group(column).rows())
+
+    def _make_table(self, kind: str) -> Table:
+        from topiarist.collection.describe.export import make_table
+
+        exported = make_table(self._collection, kind, n_words=MAX_WORDS, texts=False, rho=0.5)
+        return Table(kind, lambda: exported.rows, exported.types)
+
+
+def _iter_share_rows(collection: Collection) -> Iterator[Row]:
+    from topiarist.collection.describe.statistics import Figures
+    from topiarist.collection.trends.topic_shares import path_text
+
+    figures = Figures(collection)
+    nodes = sorted(collection.tree.view("normal"), key=figures.ordered().index)
+    names = _make_distinct([figures.names[node] for node in nodes], [path_text(figures, node) for node in nodes])
+    shares = np.asarray((collection.shares @ figures.mask[:, nodes].astype(np.float64)), np.float64)
+    for id, row in zip(collection.documents.ids(), shares.round(6).tolist(), strict=False):
+        yield {"id": id, **dict(zip(names, row, strict=True))}
+
+
+def _make_distinct(names: Sequence[str], paths: Sequence[str]) -> list[str]:
+    return [path if names.count(name) > 1 or name == "id" else name for name, path in zip(names, paths, strict=True)]
+
+
+def _import_library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ResourceError(
+            f"a table for {name} needs it, and it is not installed", hint=f"pip install {name}"
+        ) from error

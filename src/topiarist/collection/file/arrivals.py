@@ -1,10 +1,10 @@
-"""Filing new documents, as fast as they come: where each belongs, how sure, which words decided; adding them."""
+"""Filing of new documents: topics, certainties and deciding words; optional addition to the collection."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -15,60 +15,66 @@ import numpy as np
 
 from topiarist.arrays import Floats
 from topiarist.collection import contents
-from topiarist.collection.describe.closeup import all_places
-from topiarist.collection.describe.problem_list import write_problem_list
-from topiarist.collection.document_vectors import none_for, vectors_for
-from topiarist.collection.file.additions import ADD, Addition, OwnIds, generations_within_reach, reachable
-from topiarist.collection.file.misfits import misfits
-from topiarist.collection.find.search import Place
-from topiarist.collection.grow.left_out import ADDED, REPEATED, repeated_in, with_repeated
-from topiarist.collection.judge.filing import labels_with_certainty
-from topiarist.collection.passages import Extent, is_cut
-from topiarist.counts.counting import Heard
-from topiarist.counts.embeddings.given import given_vectors
+from topiarist.collection.classify.filing import predict_label_certainties
+from topiarist.collection.describe.account import write_problem_list
+from topiarist.collection.describe.documents import list_places
+from topiarist.collection.document_vectors import make_zero_vectors, vectors_for
+from topiarist.collection.file.additions import (
+    ADD,
+    Addition,
+    UniqueIds,
+    find_reachable_generations,
+    find_reachable_states,
+)
+from topiarist.collection.file.misfits import explain_misfits
+from topiarist.collection.grow.exclusions import REPEATED, add_repeated_lines, count_repeated_lines
+from topiarist.collection.grow.read_as_grown import get_date_order
+from topiarist.collection.passages import DocumentCount, has_passages
+from topiarist.collection.search.results import Place
+from topiarist.counts.counting import CountedTexts
+from topiarist.counts.embeddings.vector_sources import to_vector_source
 from topiarist.errors import UsageError, reading
-from topiarist.estimators.tree.fitted_tree import sparse_shares
-from topiarist.models.misfits import Usual
-from topiarist.store import edit_log, facts
-from topiarist.store.collection_folder import Manifest
-from topiarist.store.database import Database
-from topiarist.store.document_table import Documents
-from topiarist.text.dates import AUTO
+from topiarist.estimators.tree.fitted_tree import make_sparse_shares
+from topiarist.models.misfits import LengthLimits
+from topiarist.storage import edit_log, facts
+from topiarist.storage.collection_folder import Manifest
+from topiarist.storage.database import Database
+from topiarist.storage.document_table import Documents
 from topiarist.text.documents import Document
-from topiarist.text.language import LANGUAGE, LANGUAGE_COLUMN, language_name, language_of_text
-from topiarist.text.passages import passages, whole_id
-from topiarist.text.titles import titled
+from topiarist.text.language import LANGUAGE, LANGUAGE_COLUMN, detect_language_among, language_name
+from topiarist.text.passages import get_parent_id, split_passages
+from topiarist.text.titles import add_title
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 
-BATCH = 2_000
-PART = 0.1  # of a document in a topic, to be told as one of several
+BATCH_SIZE = 2_000
+MIN_PART = 0.1  # smallest share of a document in a topic that ``several`` lists
 T = TypeVar("T")
-WAIT = 0.1  # seconds until a reader looks whether anybody still listens
+WAIT = 0.1  # seconds until the reader thread checks whether its consumer stopped
 
 
 @dataclass(frozen=True)
-class Filed:
-    """A document and its place: the path with the certainty at each level, and why."""
+class FiledDocument:
+    """Document with its topic path, the certainty at each level, and the reasons."""
 
     document: Document
     topic: int
     path: tuple[str, ...]  # names from below the root down to the topic
-    certainty: tuple[float, ...]  # P(topic|document) of each of them
-    words: tuple[str, ...]  # that decided
-    unusual: bool  # fits worse than nearly all documents of the collection
-    labels: tuple[str, ...] = ()  # of the categories that were learned
+    certainty: tuple[float, ...]  # P(topic|document) at each level
+    words: tuple[str, ...]  # deciding words
+    unusual: bool  # is less likely than nearly all documents of the collection
+    labels: tuple[str, ...] = ()  # predicted categories
     label_certainty: tuple[float, ...] = ()
-    places: tuple[Place, ...] = ()  # every topic with a part of it, if several were asked for
-    misfit: str = ""  # why it fits nowhere: then it is at the root, whatever the certainties are
-    copy_of: str = ""  # the document that was there already, of which an added one is a copy or near-copy
-    shared: float = 0.0  # of their words; 1: the same words in the same order
-    far: bool = False  # its vector lies farther from all topics than those of nearly all documents of the collection
+    places: tuple[Place, ...] = ()  # every topic with a part of it, if ``several``
+    misfit: str = ""  # reason why it fits no topic; such a document is at the root
+    copy_of: str = ""  # id of the original, if an added document is a duplicate
+    shared: float = 0.0  # similarity to the original; 1: the same words in the same order
+    far: bool = False  # its embedding is farther from all topics than nearly all others
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON data, without the text."""
+        """Return the value as plain JSON data, without the text."""
         plain: dict[str, Any] = {"id": self.document.id, "title": self.document.title, "topic": self.topic}
         for name in ("path", "certainty", "words", "unusual", "labels", "label_certainty", "misfit"):
             value = getattr(self, name)
@@ -83,7 +89,7 @@ class Filed:
         return plain
 
 
-def file(
+def file_documents(
     collection: Collection,
     documents: Iterable[Document],
     rho: float = 0.9,
@@ -91,86 +97,100 @@ def file(
     several: bool = False,
     live: bool = False,
     vectors: Any = None,
-) -> Iterator[Filed]:
-    """Where documents belong, one after the other; with ``several`` every topic that has a tenth of one.
+) -> Iterator[FiledDocument]:
+    """Yield documents with their topics, in order; with ``several``, every topic with a tenth of a document.
 
-    ``live``: answer as documents come, however slowly that is, instead of in large batches. ``vectors``: those of the
-    documents, or where they come from.
+    ``live`` yields documents as they arrive, instead of in large batches. ``vectors`` are the embeddings, or their
+    source.
     """
     _check_rho(rho)
-    first, source = 0, None if vectors is None else given_vectors(vectors)
-    for batch in coming(documents, BATCH) if live else batches(documents, BATCH):
-        own = vectors_for(collection, batch, first, source)
+    first, source = 0, None if vectors is None else to_vector_source(vectors)
+    for batch in collect_batches(documents, BATCH_SIZE) if live else split_batches(documents, BATCH_SIZE):
+        batch_vectors = vectors_for(collection, batch, first, source)
         first += len(batch)
-        yield from placed(collection, batch, rho, several=several, vectors=own)[0]
+        yield from place_batch(collection, batch, rho, several=several, vectors=batch_vectors)[0]
     if source is not None:
         source.check(first)
 
 
 def file_with_certainty(
     collection: Collection, documents: Iterable[Document], rho: float = 0.9
-) -> Iterator[tuple[Filed, dict[str, float]]]:
-    """Where documents belong, and how certain each of their labels is; they are counted and encoded once."""
+) -> Iterator[tuple[FiledDocument, dict[str, float]]]:
+    """Yield documents with their topics and the certainty of each label; they are counted and encoded once."""
     _check_rho(rho)
-    for batch in batches(documents, BATCH):
-        made = placed(collection, batch, rho, vectors=vectors_for(collection, batch, 0, None))
-        several = labels_with_certainty(collection, made.heard.counts, made.vectors)
-        for place, one in enumerate(made.filed):
-            yield one, dict(zip(one.labels, one.label_certainty, strict=False)) | several.get(place, {})
+    for batch in split_batches(documents, BATCH_SIZE):
+        made = place_batch(collection, batch, rho, vectors=vectors_for(collection, batch, 0, None))
+        label_certainties = predict_label_certainties(collection, made.text_counts.counts, made.vectors)
+        for place, row in enumerate(made.filed):
+            yield row, dict(zip(row.labels, row.label_certainty, strict=False)) | label_certainties.get(place, {})
 
 
 class Batch(NamedTuple):
-    """Some documents: where they belong, and what keeping them needs."""
+    """Filed documents of one batch, with the counts and posteriors that an addition needs."""
 
-    filed: list[Filed]
-    heard: Heard
+    filed: list[FiledDocument]
+    text_counts: CountedTexts
     posterior: Any
     vectors: Floats | None = None
 
     @property
     def documents(self) -> list[Document]:
-        """The documents themselves."""
-        return [one.document for one in self.filed]
+        """Documents of the batch without their topics."""
+        return [row.document for row in self.filed]
 
 
-def placed(
+def place_batch(
     collection: Collection,
     batch: list[Document],
     rho: float,
     *,
     several: bool = False,
-    heard: Heard | None = None,
+    text_counts: CountedTexts | None = None,
     vectors: Floats | None = None,
 ) -> Batch:
-    """Each document of a batch with its place in words."""
-    batch = [titled(document, collection.counting.repeated.forms) for document in batch]
+    """Return the documents of a batch with their topics and reasons."""
+    batch = [add_title(document, collection.counting.repeated.forms) for document in batch]
     outline, words = collection.outline, collection.counting.vocabulary.words
-    tree, heard = outline.tree, heard or collection.heard(batch)
-    counts = collection.counting.heeded(heard.counts)
-    places = collection.placer.place(counts, rho, _usual(collection, "usual"), vectors=vectors)
-    strange = places.unusual | _usual(collection, "familiar").unusual(heard.share, heard.tokens)
-    why = misfits(batch, heard, strange, collection.languages)
-    far = collection.farness.far(vectors) if vectors is not None and collection.farness is not None else None
-    if far is not None:
-        strange = strange | far
+    tree, text_counts = outline.tree, text_counts or collection.count_with_coverage(batch)
+    counts = collection.counting.apply_word_edits(text_counts.counts)
+    places = collection.placer.place(counts, rho, _load_limits(collection, "usual"), vectors=vectors)
+    is_unusual = places.unusual | _load_limits(collection, "familiar").is_outlier(text_counts.share, text_counts.tokens)
+    reasons = explain_misfits(batch, text_counts, is_unusual, collection.languages)
+    outliers_mask = (
+        outliers.is_outlier(vectors) if vectors is not None and (outliers := collection.outlier_threshold) else None
+    )
+    if outliers_mask is not None:
+        is_unusual = is_unusual | outliers_mask
     nodes = (places.posterior.astype(np.float64) @ tree.path_mask(outline.class_nodes)).round(4)
-    labels = collection.categories.told(heard.counts, vectors) if collection.categories is not None else None
-    parts = all_places(collection, places.posterior, PART) if several else None
+    labels = collection.categories.predict(text_counts.counts, vectors) if collection.categories is not None else None
+    parts = list_places(collection, places.posterior, MIN_PART) if several else None
     paths = {int(node): tree.path(int(node))[1:] for node in {*places.nodes.tolist(), tree.root}}
     names = {node: tuple(tree.names[step] for step in path) for node, path in paths.items()}
-    filed = []
-    for row, (document, node, unusual) in enumerate(zip(batch, places.nodes.tolist(), strange.tolist(), strict=True)):
-        node = tree.root if why[row] else node
-        known = labels[row] if labels is not None else ((), ())
-        decided = tuple([words[column] for column in places.words[row]])
-        certainty = tuple(nodes[row, list(paths[node])].tolist())
-        own = parts[row] if parts is not None else ()
-        one = Filed(document, outline.topics[node], names[node], certainty, decided, unusual, *known, own, why[row])
-        filed.append(one if far is None else replace(one, far=bool(far[row])))
-    return Batch(filed, heard, places.posterior, vectors)
+    rows = []
+    for position, (document, node, unusual) in enumerate(
+        zip(batch, places.nodes.tolist(), is_unusual.tolist(), strict=True)
+    ):
+        node = tree.root if reasons[position] else node
+        label_values = labels[position] if labels is not None else ((), ())
+        deciding = tuple([words[column] for column in places.words[position]])
+        certainty = tuple(nodes[position, list(paths[node])].tolist())
+        topics = parts[position] if parts is not None else ()
+        one = FiledDocument(
+            document,
+            outline.topics[node],
+            names[node],
+            certainty,
+            deciding,
+            unusual,
+            *label_values,
+            topics,
+            reasons[position],
+        )
+        rows.append(one if outliers_mask is None else replace(one, far=bool(outliers_mask[position])))
+    return Batch(rows, text_counts, places.posterior, vectors)
 
 
-def add(
+def add_documents(
     collection: Collection,
     documents: Iterable[Document],
     rho: float = 0.9,
@@ -178,95 +198,99 @@ def add(
     learn: bool = True,
     several: bool = False,
     rename: bool = False,
-    dates: str = AUTO,
+    dates: str | None = None,
     vectors: Any = None,
-) -> Iterator[Filed]:
-    """File documents and keep them: when this returns all of them are in the collection, or none after an error.
+) -> Iterator[FiledDocument]:
+    """File documents and add all of them to the collection; after an error none is added.
 
-    With ``learn`` a model that can (cam and hplsa, as they were grown) learns from them, and every document finds its
-    place anew; the rows tell where the new ones lie then. Whether one was unusual is told by the model that had not
-    seen it yet. Long ones are cut where the collection was grown on passages. A document
-    whose id is taken is refused, or with ``rename`` gets a number behind its id.
+    With ``learn`` a model that can learn (cam and hplsa, as grown) learns from them, and every document is filed again.
+    The rows have the new topics. Whether a document is unusual is decided before the model learns from it. Documents
+    are split into passages if the collection has passages. A taken id is an error, or with ``rename`` gets a number.
+    ``dates`` is the order of day and month in ambiguous dates; None for the order of the collection.
     """
     _check_rho(rho)
     with collection.folder.writing() as generation:
         collection.refresh()
-        cut, taken = is_cut(collection), collection.documents.ids()
-        ids = OwnIds([*taken, *map(whole_id, taken if cut else ())], rename=rename)
-        named = map(with_language, documents) if collection.settings.get(LANGUAGE_COLUMN) else documents
+        has_split, ids_before = has_passages(collection), collection.documents.ids()
+        ids = UniqueIds([*ids_before, *map(get_parent_id, ids_before if has_split else ())], rename=rename)
+        has_column = bool(collection.settings.get(LANGUAGE_COLUMN))
+        named = (with_language(one, collection.languages) for one in documents) if has_column else documents
         parts, n_brought = list[Batch](), 0
-        source = None if vectors is None else given_vectors(vectors)
-        for some in batches(named, BATCH):
-            own = list(ids.own(some))
-            n_brought += len(own)
-            if cut:
+        source = None if vectors is None else to_vector_source(vectors)
+        for chunk in split_batches(named, BATCH_SIZE):
+            batch = list(ids.assign_ids(chunk))
+            n_brought += len(batch)
+            if has_split:
                 forms = collection.counting.repeated.forms
-                own = [one for whole in own for one in passages(titled(whole, forms))]
-            near = vectors_for(collection, own, sum(len(part.documents) for part in parts), source)
-            parts.append(placed(collection, own, rho, several=several, vectors=near))
+                batch = [one for whole in batch for one in split_passages(add_title(whole, forms))]
+            batch_vectors = vectors_for(collection, batch, sum(len(part.documents) for part in parts), source)
+            parts.append(place_batch(collection, batch, rho, several=several, vectors=batch_vectors))
         if not parts:
             return iter(())
-        added = [document for part in parts for document in part.documents]
+        new_documents = [document for part in parts for document in part.documents]
         if source is not None:
-            source.check(len(added))
+            source.check(len(new_documents))
         new = Addition(collection, generation)
         with generation.database.transaction():
-            Documents(generation.database).append(added, dates)
-            again = {name for one in added for name in (one.id, whole_id(one.id))}
-            facts.take_back_removed(generation.database, again)
-            counts = contents.stacked([part.heard.counts for part in parts])
-            shares = contents.stacked([sparse_shares(part.posterior) for part in parts])
-            state = new.kept(added, counts, shares, _vectors(collection, parts), learn=learn)
-            _count_in(collection, generation.database, added)
-            tokens = sum(float(part.heard.known.sum()) for part in parts)
+            Documents(generation.database).append(new_documents, get_date_order(collection, dates))
+            names = {name for one in new_documents for name in (one.id, get_parent_id(one.id))}
+            facts.clear_removed(generation.database, names)
+            counts = contents.stack_rows([part.text_counts.counts for part in parts])
+            shares = contents.stack_rows([make_sparse_shares(part.posterior) for part in parts])
+            state = new.add(new_documents, counts, shares, _join_vectors(collection, parts), learn=learn)
+            _update_counts(collection, generation.database, new_documents)
+            tokens = sum(float(part.text_counts.known_tokens.sum()) for part in parts)
             facts.add_tokens(generation.database, round(tokens))
-            body: dict[str, Any] = {"documents": len(added), "learned": learn and new.learns}
-            if n_brought < len(added):
-                body["said"] = str(Extent(len(added), n_brought, n_brought, cut=True))
+            body: dict[str, Any] = {"documents": len(new_documents), "learned": learn and new.learns}
+            if n_brought < len(new_documents):
+                body["said"] = str(DocumentCount(len(new_documents), n_brought, n_brought, cut=True))
             edit_log.record(generation.database, ADD, body, state.to_dict(), parts=new.parts)
-            edit_log.forget(generation.database, reachable(generation))
-        kept = collection.folder.manifest.kept
-        left = generations_within_reach(generation, kept)
-        if left != kept:  # nobody comes back to the others
+            edit_log.forget(generation.database, find_reachable_states(generation))
+        old_generations = collection.folder.manifest.kept
+        left = find_reachable_generations(generation, old_generations)
+        if left != old_generations:  # undo cannot reach the others
             collection.folder.go_to(Manifest(generation.folder.name, kept=left))
-        learned = learn and new.learns
+        has_learned = learn and new.learns
     collection.refresh()
     write_problem_list(collection)
     rows = [row for part in parts for row in part.filed]
-    if learned:
-        rows = [row for part in parts for row in _again(collection, part, rho, several=several)]
-    return iter(_known_before(collection, rows))
+    if has_learned:
+        rows = [row for part in parts for row in _refile(collection, part, rho, several=several)]
+    return iter(_link_originals(collection, rows))
 
 
-def _count_in(collection: Collection, database: Database, added: list[Document]) -> None:
-    """Languages and repeated lines of documents that are added, counted in where those of the others are known."""
-    if facts.languages(database) is not None:
-        facts.add_languages(database, enumerate((language_of_text(one.text) for one in added), len(collection)))
-    known, repeated = collection.settings.get(REPEATED) or {}, collection.counting.repeated
-    if known.get(ADDED) and repeated.forms:
-        number, words = repeated_in((one.text for one in added), repeated)
-        facts.change_settings(database, {REPEATED: with_repeated(known, number, words)})
+def _update_counts(collection: Collection, database: Database, documents: list[Document]) -> None:
+    """Add the languages and repeated lines of documents to the facts of the collection."""
+    codes = (detect_language_among(document.text, collection.languages) for document in documents)
+    facts.add_languages(database, enumerate(codes, len(collection)))
+    repeated_facts, repeated = collection.settings.get(REPEATED) or {}, collection.counting.repeated
+    if repeated.forms:
+        number, words = count_repeated_lines((document.text for document in documents), repeated)
+        facts.change_settings(database, {REPEATED: add_repeated_lines(repeated_facts, number, words)})
 
 
-def _vectors(collection: Collection, parts: list[Batch]) -> Floats | None:
-    """The vectors of added documents, zeros for those without; None in a collection without vectors."""
+def _join_vectors(collection: Collection, parts: list[Batch]) -> Floats | None:
+    """Return the embeddings of added documents, zeros for missing ones; None in a collection without any."""
     if collection.vectors is None:
         return None
     n_dims = collection.vectors.shape[1]
-    given = [none_for(len(part.filed), n_dims) if part.vectors is None else part.vectors for part in parts]
-    return np.concatenate(given)
+    vectors = [make_zero_vectors(len(part.filed), n_dims) if part.vectors is None else part.vectors for part in parts]
+    return np.concatenate(vectors)
 
 
-def with_language(document: Document) -> Document:
-    """A document with its language among its columns, unless it brings one itself or is too short to tell."""
-    code = language_of_text(document.text)
+def with_language(document: Document, codes: Sequence[str]) -> Document:
+    """Return an added document with its language among its columns, unless it has one or none is detected.
+
+    ``codes`` are the languages of the collection.
+    """
+    code = detect_language_among(document.text, codes)
     if not code or any(name.casefold() == LANGUAGE for name, _ in document.columns):
         return document
     return replace(document, columns=(*document.columns, (LANGUAGE, language_name(code))))
 
 
-def _known_before(collection: Collection, rows: list[Filed]) -> list[Filed]:
-    """The rows of added documents, each with the document that it is a copy of."""
+def _link_originals(collection: Collection, rows: list[FiledDocument]) -> list[FiledDocument]:
+    """Return the rows of added documents, each duplicate with its original."""
     copies, start = collection.copies, len(collection) - len(rows)
     new = copies.rows >= start
     if not new.any():
@@ -274,7 +298,11 @@ def _known_before(collection: Collection, rows: list[Filed]) -> list[Filed]:
     originals = dict(zip(copies.rows[new].tolist(), copies.originals[new].tolist(), strict=True))
     shared = dict(zip(copies.rows[new].tolist(), copies.shared[new].tolist(), strict=True))
     ids = dict(
-        zip(originals, (one.id for one in collection.documents.many(originals.values(), texts=False)), strict=True)
+        zip(
+            originals,
+            (document.id for document in collection.documents.load_many(originals.values(), texts=False)),
+            strict=True,
+        )
     )
     return [
         replace(row, copy_of=ids[start + place], shared=shared[start + place]) if start + place in ids else row
@@ -282,10 +310,12 @@ def _known_before(collection: Collection, rows: list[Filed]) -> list[Filed]:
     ]
 
 
-def _again(collection: Collection, part: Batch, rho: float, *, several: bool) -> list[Filed]:
-    """Where documents lie after the model has learned from them."""
-    now = placed(collection, part.documents, rho, several=several, heard=part.heard, vectors=part.vectors).filed
-    return [replace(row, unusual=before.unusual) for row, before in zip(now, part.filed, strict=True)]
+def _refile(collection: Collection, part: Batch, rho: float, *, several: bool) -> list[FiledDocument]:
+    """Return the documents of a batch filed again by the model that learned from them."""
+    now = place_batch(
+        collection, part.documents, rho, several=several, text_counts=part.text_counts, vectors=part.vectors
+    ).filed
+    return [replace(row, unusual=old_row.unusual) for row, old_row in zip(now, part.filed, strict=True)]
 
 
 def _check_rho(rho: float) -> None:
@@ -293,49 +323,49 @@ def _check_rho(rho: float) -> None:
         raise UsageError(f"rho is a probability from 0 to 1, got {rho}", hint="0.9")
 
 
-def _usual(collection: Collection, name: str) -> Usual:
-    """What is usual: of the likelihood of words ("usual"), or of the share of words that are known ("familiar")."""
-    with reading(f"the description of topics of {collection.folder.shown}"):
-        return Usual(tuple(map(float, collection.description.facts.get(name, Usual.ANYTHING))))
+def _load_limits(collection: Collection, name: str) -> LengthLimits:
+    """Return the limits of the likelihood of words ("usual") or of the share of known words ("familiar")."""
+    with reading(f"the description of topics of {collection.folder.display_path}"):
+        return LengthLimits(tuple(map(float, collection.description.facts.get(name, LengthLimits.NO_LIMITS))))
 
 
-def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Lists of so many."""
+def split_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield lists of ``size`` items; the last can be shorter."""
     stream = iter(items)
     while batch := list(islice(stream, size)):
         yield batch
 
 
-def coming(items: Iterable[T], size: int, patience: float = 0.0) -> Iterator[list[T]]:
-    """Lists of what has come while the one before was worked on: one at least, and at most ``size``.
+def collect_batches(items: Iterable[T], size: int, patience: float = 0.0) -> Iterator[list[T]]:
+    """Yield lists of the items that arrived meanwhile: at least one, at most ``size``.
 
-    With ``patience`` a list is waited for until it is full, or until so many seconds after its first item.
-    A thread reads ahead, so that a slow source is answered at once and a fast one in large batches.
+    With ``patience``, wait until a list is full, or for this number of seconds after its first item. A thread reads
+    ahead, so that a slow source is answered at once and a fast one in large batches.
     """
-    waiting: Queue[T | _End] = Queue(2 * size)
+    waiting: Queue[T | _EndOfStream] = Queue(2 * size)
     left = threading.Event()
 
-    def put(item: T | _End) -> None:
+    def put(item: T | _EndOfStream) -> None:
         while not left.is_set():
             with suppress(Full):
                 waiting.put(item, timeout=WAIT)
                 break
 
     def reads() -> None:
-        end = _End()
+        end = _EndOfStream()
         try:
             for item in items:
                 put(item)
                 if left.is_set():
                     return
         except BaseException as error:
-            end = _End(error)
+            end = _EndOfStream(error)
         put(end)
 
     threading.Thread(target=reads, daemon=True).start()
     try:
         while True:
-            batch, end = _taken(waiting, size, patience)
+            batch, end = _take_batch(waiting, size, patience)
             if batch:
                 yield batch
             if end is not None:
@@ -346,24 +376,24 @@ def coming(items: Iterable[T], size: int, patience: float = 0.0) -> Iterator[lis
         left.set()
 
 
-class _End:
-    """The last thing in a queue: why there is no more."""
+class _EndOfStream:
+    """Last item of a queue, with the error of the source, if any."""
 
     def __init__(self, error: BaseException | None = None) -> None:
         self.error = error
 
 
-def _taken(waiting: Queue[T | _End], size: int, patience: float) -> tuple[list[T], _End | None]:
-    """What is there, after waiting for the first, and what comes while there is patience."""
+def _take_batch(waiting: Queue[T | _EndOfStream], size: int, patience: float) -> tuple[list[T], _EndOfStream | None]:
+    """Return the items in the queue after waiting for the first, and those that arrive within ``patience`` s."""
     batch: list[T] = []
-    found = waiting.get()
-    until = time.monotonic() + patience
-    while not isinstance(found, _End):
-        batch.append(found)
+    item = waiting.get()
+    deadline = time.monotonic() + patience
+    while not isinstance(item, _EndOfStream):
+        batch.append(item)
         if len(batch) == size:
             return batch, None
         try:
-            found = waiting.get(timeout=max(0.0, until - time.monotonic()))
+            item = waiting.get(timeout=max(0.0, deadline - time.monotonic()))
         except Empty:
             return batch, None
-    return batch, found
+    return batch, item

@@ -1,4 +1,4 @@
-"""Files into folders that are named as the topics are."""
+"""Moves of files into folders with the names of topics."""
 
 from __future__ import annotations
 
@@ -9,57 +9,57 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from topiarist.collection.file.arrivals import Filed
+from topiarist.collection.file.arrivals import FiledDocument
 from topiarist.errors import ResourceError
 from topiarist.text.readers.kinds import kind_of
 
-LONGEST = 60  # characters of a folder's name
-STRANGE = re.compile(r"[^\w\s.,()&+-]+")
+MAX_FOLDER_NAME = 60  # characters of a folder's name
+_INVALID = re.compile(r"[^\w\s.,()&+-]+")
 
 
-def plan_moves(filed: Sequence[Filed], folder: str) -> tuple[dict[str, str], int]:
-    """Where each file would go, and how many documents are no file of their own: rows, messages, members."""
-    per_source = Counter(one.document.source for one in filed)
-    found: dict[str, str] = {}
-    taken: set[str] = set()
-    left = 0
-    for one in filed:
-        source = one.document.source
+def plan_moves(rows: Sequence[FiledDocument], folder: str) -> tuple[dict[str, str], int]:
+    """Return the target of each file, and the number of documents without their own file (rows, messages, members)."""
+    per_source = Counter(row.document.source for row in rows)
+    moves: dict[str, str] = {}
+    targets: set[str] = set()
+    n_skipped = 0
+    for row in rows:
+        source = row.document.source
         kind = kind_of(source)[0]
-        many = kind is not None and (kind.table or kind.archive)
-        if per_source[source] > 1 or many or not os.path.isfile(source):
-            left += 1
+        is_container = kind is not None and (kind.table or kind.archive)
+        if per_source[source] > 1 or is_container or not os.path.isfile(source):
+            n_skipped += 1
             continue
-        target = Path(folder, *map(folder_name, one.path))
-        found[source] = _free(target / os.path.basename(source), taken)
-    return found, left
+        target = Path(folder, *map(folder_name, row.path))
+        moves[source] = _find_free_path(target / os.path.basename(source), targets)
+    return moves, n_skipped
 
 
-def move_files(planned: dict[str, str]) -> None:
-    """Move the files; a folder is made where it is missing, and nothing is ever replaced."""
-    for source, target in planned.items():
+def move_files(moves: dict[str, str]) -> None:
+    """Move files; create missing folders and replace no file."""
+    for source, target in moves.items():
         try:
             os.makedirs(os.path.dirname(target), exist_ok=True)
             if os.path.lexists(target):
-                raise FileExistsError(17, "there is such a file by now")
+                raise FileExistsError(17, "the target exists")
             shutil.move(source, target)
         except OSError as error:
             raise ResourceError(
-                f"cannot move {source} to {target}: {error.strerror}", hint="a folder that you may write in"
+                f"cannot move {source} to {target}: {error.strerror}", hint="Choose a writable folder."
             ) from error
 
 
 def folder_name(name: str) -> str:
-    """The name of a topic as the name of a folder on any system."""
-    plain = " ".join(STRANGE.sub(" ", name).split()).strip(". ")
-    return plain[:LONGEST].strip(". ") or "topic"
+    """Return the name of a topic as a folder name that is valid on any system."""
+    plain = " ".join(_INVALID.sub(" ", name).split()).strip(". ")
+    return plain[:MAX_FOLDER_NAME].strip(". ") or "topic"
 
 
-def _free(path: Path, taken: set[str]) -> str:
-    """The path, or with a number before its suffix where there is such a file."""
-    number, found = 2, path
-    while str(found) in taken or found.exists():
-        found = path.with_name(f"{path.stem} ({number}){path.suffix}")
+def _find_free_path(path: Path, targets: set[str]) -> str:
+    """Return the path, with a number before its suffix if the path is taken."""
+    number, candidate = 2, path
+    while str(candidate) in targets or candidate.exists():
+        candidate = path.with_name(f"{path.stem} ({number}){path.suffix}")
         number += 1
-    taken.add(str(found))
-    return str(found)
+    targets.add(str(candidate))
+    return str(candidate)

@@ -1,4 +1,4 @@
-"""New documents in a tree: where they belong, how sure that is, which words decided, and whether they fit at all."""
+"""Placement of new documents in a tree: topics, certainties, deciding words, and whether they fit."""
 
 from __future__ import annotations
 
@@ -9,104 +9,105 @@ from typing import Any
 import numpy as np
 
 from topiarist.arrays import Array, Csr, Floats
-from topiarist.counts.room import picked
-from topiarist.counts.validation import grand_total, token_counts
-from topiarist.estimators.category.explanation import deciding_words, word_lift
-from topiarist.estimators.tree.fitted_tree import posterior, tree_model
-from topiarist.hierarchy import levels
-from topiarist.hierarchy.tree import Tree
-from topiarist.hierarchy.tree_model import TreeModel
+from topiarist.counts.scratch import select_rows
+from topiarist.counts.validation import count_all_tokens, count_tokens
+from topiarist.estimators.category.explanation import compute_word_lift, find_deciding_words
+from topiarist.estimators.tree.fitted_tree import compute_posterior, get_tree_model
+from topiarist.execution.threads import Threads
 from topiarist.models.engine import SMALLEST_MIXTURE, load_kernels
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
-from topiarist.models.misfits import Usual, scored
-from topiarist.scale.threads import Threads
+from topiarist.models.misfits import LengthLimits, score_tokens
+from topiarist.trees import levels
+from topiarist.trees.tree import Tree
+from topiarist.trees.tree_model import TreeModel
 
 SAMPLE = 2_000
-KEPT = 0.1  # tokens of a node that its prior has spread over the words, and nobody can take away
+MIN_KEPT_SHARE = 0.1  # share of P(word|node) that remains when documents are removed
 
 
 @dataclass(frozen=True)
 class Places:
-    """What the tree makes of some documents, row by row."""
+    """Topics, certainties and deciding words of documents, row by row."""
 
     posterior: Floats  # P(class|document)
-    nodes: Array  # the deepest that is certain enough
+    nodes: Array  # deepest node with a posterior above ``rho``
     certainty: Floats  # P(node|document)
     likelihood: Floats  # log-likelihood per known word; NaN without one
-    words: tuple[tuple[int, ...], ...]  # the columns of the words that decided, the strongest first
+    words: tuple[tuple[int, ...], ...]  # columns of the deciding words, strongest first
     unusual: Array
 
 
 class Placer:
-    """A model as it files documents; what it needs of the model's arrays is worked out once."""
+    """Model that files documents; arrays derived from it are computed once."""
 
     def __init__(self, model: Any, tree: Tree, class_nodes: Sequence[int], n_threads: int | None = None) -> None:
-        """``tree`` and ``class_nodes`` are those that people see, which edits may have changed."""
+        """Prepare a model; ``tree`` and ``class_nodes`` are those that users see, with their edits."""
         self.model, self.tree, self.class_nodes = model, tree, tuple(class_nodes)
         self.n_threads = n_threads
-        self.by_word = tree_model(model).class_word_table()
-        prior = tree_model(model).class_prior.astype(np.float64)
-        self.lift = word_lift(self.by_word, prior)
+        self.by_word = get_tree_model(model).class_word_table()
+        prior = get_tree_model(model).class_prior.astype(np.float64)
+        self.lift = compute_word_lift(self.by_word, prior)
 
     def homes(self, counts: Csr, rho: float) -> Array:
-        """The deepest node of each document whose posterior exceeds ``rho``, and nothing else."""
-        rows = np.ascontiguousarray(posterior(self.model, counts), self.by_word.dtype)
+        """Return the deepest node of each document whose posterior exceeds ``rho``."""
+        rows = np.ascontiguousarray(compute_posterior(self.model, counts), self.by_word.dtype)
         return levels.deepest_certain(self.tree, levels.node_posterior(self.tree, self.class_nodes, rows), rho)
 
     def place(
         self,
         counts: Csr,
         rho: float,
-        usual: Usual | None = None,
+        limits: LengthLimits | None = None,
         n_words: int = 5,
         vectors: Floats | None = None,
     ) -> Places:
         """Place documents at the deepest node whose posterior exceeds ``rho``, by their words and vectors, if any."""
-        rows = np.ascontiguousarray(posterior(self.model, counts, vectors), self.by_word.dtype)
+        rows = np.ascontiguousarray(compute_posterior(self.model, counts, vectors), self.by_word.dtype)
         nodes = levels.node_posterior(self.tree, self.class_nodes, rows)
-        chosen = levels.deepest_certain(self.tree, nodes, rho)
+        assigned = levels.deepest_certain(self.tree, nodes, rho)
         likelihood = log_likelihood(counts, rows, self.by_word, self.n_threads)
-        tokens = token_counts(counts)
-        unusual = np.zeros(len(rows), bool) if usual is None else usual.unusual(likelihood, tokens)
-        decided = deciding_words(counts, self.lift, rows.argmax(axis=1), n_words)
-        return Places(rows, chosen, nodes[np.arange(len(rows)), chosen], likelihood, decided, unusual)
+        tokens = count_tokens(counts)
+        unusual = np.zeros(len(rows), bool) if limits is None else limits.is_outlier(likelihood, tokens)
+        deciding = find_deciding_words(counts, self.lift, rows.argmax(axis=1), n_words)
+        return Places(rows, assigned, nodes[np.arange(len(rows)), assigned], likelihood, deciding, unusual)
 
 
-def sample_of(n_docs: int) -> Array:
-    """Documents of a collection that tell what is usual in it."""
-    chosen: Array = np.sort(np.random.default_rng(0).permutation(n_docs)[: min(SAMPLE, max(n_docs // 10, 1))])
-    return chosen
+def draw_sample(n_docs: int) -> Array:
+    """Return the rows of a random sample from which limits are estimated."""
+    rows: Array = np.sort(np.random.default_rng(0).permutation(n_docs)[: min(SAMPLE, max(n_docs // 10, 1))])
+    return rows
 
 
-def usual_of(fitted: TreeModel, counts: Csr, chosen: Array, rows: Floats, n_threads: int | None = None) -> Usual:
-    """What is usual in a collection, by a sample of its documents, of which the words of the model forget their part.
+def compute_limits(
+    fitted: TreeModel, counts: Csr, sample_rows: Array, rows: Floats, n_threads: int | None = None
+) -> LengthLimits:
+    """Return the limits of usual documents, from a sample whose own tokens are removed from the model.
 
-    Otherwise a new document would look strange for every rare word that is not its own. ``rows`` has P(class|document)
-    of the chosen ones.
+    Otherwise a new document would look unusual for every rare word. ``rows`` has P(class|document) of the sample.
     """
-    sample = picked(counts, chosen)
-    words = _without(fitted, sample, rows, grand_total(counts)).class_word_table()
+    sample = select_rows(counts, sample_rows)
+    words = _remove_documents(fitted, sample, rows, count_all_tokens(counts)).class_word_table()
     likelihood = log_likelihood(sample, np.ascontiguousarray(rows, words.dtype), words, n_threads)
-    return Usual.of(likelihood, token_counts(sample))
+    return LengthLimits.from_scores(likelihood, count_tokens(sample))
 
 
-def _without(fitted: TreeModel, counts: Csr, rows: Floats, tokens: float) -> TreeModel:
-    """The tree as if some of its documents had not been there: their tokens are taken out of the words of each node."""
+def _remove_documents(fitted: TreeModel, counts: Csr, rows: Floats, tokens: float) -> TreeModel:
+    """Return the model without the tokens of these documents in the words of each node."""
     words = fitted.word_given_node.astype(np.float64)
-    held = fitted.node_weight() * tokens
-    words *= np.maximum(held, 1.0)[:, None]
+    node_tokens = fitted.node_weight() * tokens
+    words *= np.maximum(node_tokens, 1.0)[:, None]
     for number, mix in enumerate(fitted.node_given_class):
         path = np.flatnonzero(mix)
-        spoken = mix[path, None] * fitted.word_given_node[path]
-        own = counts.T @ rows[:, number].astype(np.float64)
-        words[path] -= spoken / np.maximum(spoken.sum(axis=0), SMALLEST_MIXTURE) * own
-    np.maximum(words, KEPT * fitted.word_given_node, out=words)
+        path_words = mix[path, None] * fitted.word_given_node[path]
+        sample_tokens = counts.T @ rows[:, number].astype(np.float64)
+        words[path] -= path_words / np.maximum(path_words.sum(axis=0), SMALLEST_MIXTURE) * sample_tokens
+    np.maximum(words, MIN_KEPT_SHARE * fitted.word_given_node, out=words)
     return replace(fitted, word_given_node=words / words.sum(axis=1, keepdims=True))
 
 
 def log_likelihood(counts: Csr, rows: Floats, words: Floats, n_threads: int | None = None) -> Floats:
-    """Of each document, per word, from its classes and P(word|class) by words; NaN for one without words."""
+    """Return the log-likelihood per word of each document; NaN for a document without words."""
     prepare_kernels(words.dtype)
     with Threads(n_threads) as threads:
-        return scored(Engine(load_kernels("compiled"), threads), counts, rows, words).log_likelihood
+        return score_tokens(Engine(load_kernels("compiled"), threads), counts, rows, words).log_likelihood

@@ -1,13 +1,13 @@
-"""Growing from blocks in files: on the workers of a cluster, or in this process within an allowance of memory.
+"""Growth from blocks in files: on the workers of a cluster, or in this process within a memory limit.
 
-How documents are cut into blocks depends on their number alone. So a collection is the same on any number of workers
-and within any allowance; and as long as its documents are one block, the same as if it had been grown in memory.
+The blocks depend on the number of documents only. So a tree does not depend on the number of workers or on the limit.
+One block gives the same tree as growth in memory.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,35 +15,35 @@ from tempfile import mkdtemp
 from typing import Any
 
 from topiarist.arrays import Csr, Ints
-from topiarist.collection.find.index_part import Elsewhere
-from topiarist.collection.grow.recipe import Recipe
-from topiarist.counts.room import picked_runs
+from topiarist.collection.grow.recipe import GUIDED, Recipe
+from topiarist.collection.search.index_part import ClusterIndexer
+from topiarist.counts.scratch import iterate_selected_rows
 from topiarist.counts.workers import Jobs
 from topiarist.errors import UsageError
-from topiarist.estimators.common.stored_counts import block_size
-from topiarist.estimators.tree.growth_sample import MOST_GROWN
-from topiarist.estimators.tree_models import TREE_MODELS, listed
-from topiarist.scale import BlockStore, DaskExecutor, InProcess
-from topiarist.scale.dask import Cluster
+from topiarist.estimators.common.stored_counts import choose_block_size
+from topiarist.estimators.tree.growth_sample import MAX_GROWTH_DOCUMENTS
+from topiarist.estimators.tree_models import TREE_MODELS, join_names
+from topiarist.execution import BlockStore, DaskExecutor, InProcess
+from topiarist.execution.dask import Cluster
 
-SMALLEST_BLOCK = 1 << 14  # documents: what is done for each word of a block is then a small part of a pass
-SCRATCH = "blocks-"  # begins the name of the folder that blocks are in while a tree grows
+SMALLEST_BLOCK = 1 << 14  # documents, so that the work for each word of a block is a small part of a pass
+SCRATCH = "blocks-"  # prefix of the folder of blocks while a tree grows
 
 
 KINDS = [name for name, kind in TREE_MODELS.items() if kind.blocks]
 
 
 def _possible(recipe: Recipe) -> bool:
-    """Whether a tree of this recipe can grow from blocks."""
-    return recipe.model in KINDS and recipe.hierarchy is None and not recipe.online
+    """Return whether a tree of this recipe can grow from blocks."""
+    return recipe.model in KINDS and recipe.hierarchy is None and not recipe.online and recipe.growth == GUIDED
 
 
 @dataclass(frozen=True)
-class InBlocks:
-    """Who computes the blocks: the workers of ``client``, which see the folder of the collection; or this process.
+class BlockGrowth:
+    """Place where blocks are computed: the workers of ``client``, which see the collection's folder, or this process.
 
-    ``memory``: bytes that this process may take to grow, beyond what it holds already; None: no limit. ``folder``: what
-    blocks are written in while a tree grows; None: where temporary files go.
+    ``memory``: bytes that growth may add to this process; None for no limit. ``folder``: folder of the blocks while a
+    tree grows; None for the folder of temporary files.
     """
 
     client: Any = None
@@ -51,42 +51,36 @@ class InBlocks:
     folder: Path | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """What of it decides about the tree, as plain JSON data: not who computes it, but how large it may become."""
+        """Return the part that can change the tree, as plain JSON data."""
         return {"memory": self.memory}
 
     @classmethod
-    def from_dict(cls, body: Mapping[str, Any]) -> InBlocks:
-        """What ``to_dict`` has written, to be computed here."""
-        memory = body["memory"]
-        return cls(memory=None if memory is None else int(memory))
-
-    @classmethod
-    def of_many(cls, recipe: Recipe, vectors: object, n_docs: int) -> InBlocks | None:
-        """Of so many documents that only some of them grow a tree all are in blocks, unless they cannot; else None."""
-        return cls() if n_docs > MOST_GROWN and vectors is None and _possible(recipe) else None
+    def for_many(cls, recipe: Recipe, vectors: object, n_docs: int) -> BlockGrowth | None:
+        """Return blocks for more documents than a tree grows from in memory, if the recipe allows blocks; else None."""
+        return cls() if n_docs > MAX_GROWTH_DOCUMENTS and vectors is None and _possible(recipe) else None
 
     def check(self, recipe: Recipe, vectors: object) -> None:
-        """Refuse, before anything is read, what only grows in memory."""
+        """Raise UsageError for a recipe that only grows in memory."""
         if not _possible(recipe):
             raise UsageError(
-                f"a tree grows from blocks in files by the model {listed(KINDS)}, and neither online nor by labels",
+                f"a tree grows from blocks by the model {join_names(KINDS)}, and not online, annealed or by labels",
                 hint="without --cluster and --memory",
             )
         if vectors is not None:
             raise UsageError("vectors are fitted in memory", hint="without --cluster and --memory")
         if self.client is not None and self.memory is not None:
-            raise UsageError("memory is that of one process", hint="limit the memory of the workers where they start")
+            raise UsageError("one process has all the memory", hint="limit the memory of the workers where they start")
 
     def jobs(self, n_threads: int | None) -> Jobs:
-        """Who works on chunks of texts: the workers of the cluster, or so many processes of this machine."""
-        return n_threads if self.client is None else Cluster.of(self.client)
+        """Return the cluster or the number of processes that count texts."""
+        return n_threads if self.client is None else Cluster.from_client(self.client)
 
-    def elsewhere(self, counts: Path) -> Elsewhere | None:
-        """Who indexes the documents whose counts lie in a folder; None: this process."""
-        return None if self.client is None else Elsewhere(Cluster.of(self.client), counts)
+    def cluster_indexer(self, counts: Path) -> ClusterIndexer | None:
+        """Return the cluster indexer for a folder of counts; None to index locally."""
+        return None if self.client is None else ClusterIndexer(Cluster.from_client(self.client), counts)
 
-    def said(self, store: BlockStore) -> str:
-        """Where it grows, in words."""
+    def describe(self, store: BlockStore) -> str:
+        """Return the number of blocks and the place of the growth in words."""
         number = len(store.manifest.blocks)
         blocks = f"{number:,} block{'' if number == 1 else 's'} of documents"
         if self.client is None:
@@ -96,23 +90,23 @@ class InBlocks:
         return f"{blocks} on {workers:,} worker{'' if workers == 1 else 's'}"
 
     def executor(self, store: BlockStore) -> Any:
-        """What computes them; what it writes on the way lies beside the store."""
+        """Return the executor; its temporary files are beside the store."""
         if self.client is None:
             return InProcess(self.memory, store.folder.parent)
         return DaskExecutor(self.client, scratch=store.folder.parent)
 
     @contextmanager
     def blocks(self, counts: Csr, rows: Ints | None = None) -> Iterator[BlockStore]:
-        """The counts of all documents, or of some (rising) rows, in files, in a folder for as long as this lasts.
+        """Write the counts of all documents, or of ascending rows, to a temporary folder of blocks.
 
-        A folder that was left by a grow that died goes.
+        Folders of killed grows are deleted.
         """
         for left in self.folder.glob(f"{SCRATCH}*") if self.folder is not None else ():
             shutil.rmtree(left, ignore_errors=True)
         folder = Path(mkdtemp(prefix=SCRATCH, dir=self.folder))
         try:
             n_docs = counts.shape[0] if rows is None else len(rows)
-            size, dtype = block_size(n_docs, SMALLEST_BLOCK), counts.data.dtype.name
-            yield BlockStore.write(folder / "counts", picked_runs(counts, rows), block_size=size, dtype=dtype)
+            size, dtype = choose_block_size(n_docs, SMALLEST_BLOCK), counts.data.dtype.name
+            yield BlockStore.write(folder / "counts", iterate_selected_rows(counts, rows), block_size=size, dtype=dtype)
         finally:
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,92 +1,103 @@
-"""Documents from what people have in Python: data frames of any library, series, lists of texts or of paths.
+"""Documents from Python objects: data frames of any library, series, lists of texts or of paths.
 
-Columns of a frame are settled as those of a file are: by what is asked for, by their names, or by the length of their
-texts; the others are kept with the documents. Rows without a text are left out, and told.
+Columns of a frame are chosen as in a file: by name, or by the length of their texts. The others are stored with the
+documents. Rows without a text are skipped and reported.
 """
 
 from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from topiarist.errors import InputError
 from topiarist.text.documents import Document, Problem, as_documents
-from topiarist.text.readers import Columns, read
-from topiarist.text.readers.items import Trouble
-from topiarist.text.readers.making import document_from
-from topiarist.text.readers.tables import Row, item_from, sample_of, settle
+from topiarist.text.readers import Columns, Reading, ReadingSettings, read
+from topiarist.text.readers.items import ReadFailure
+from topiarist.text.readers.making import create_document
+from topiarist.text.readers.tables import Row, create_item, read_sample, settle_columns
 
 CHARACTERS = 100_000_000  # of a text that are kept
-TOLD = 100  # rows that are left out and told one by one
+MAX_REPORTED_ROWS = 100  # skipped rows that are reported one by one
 
 
 class FrameDocuments:
-    """The documents of a data frame; ``problems`` are the rows that are none, known when all were passed."""
+    """Documents of a data frame; ``problems`` are the skipped rows, complete after iteration."""
 
-    def __init__(self, frame: Any, columns: Columns) -> None:
-        self.frame, self.columns = frame, columns
+    def __init__(self, frame: Any, columns: Columns, first: int = 1) -> None:
+        self.frame, self.columns, self.first = frame, columns, first
         self.problems: list[Problem] = []
         self._names = [str(name) for name in frame.columns]
-        first = sample_of(Row(number, cells) for number, cells in self._rows(frame.head(1_000)))
-        self._chosen = settle(columns, first, "the data frame", self._names)
-        self.chosen = {self._chosen: 1}  # as readings tell it
+        sample = read_sample(Row(number, cells) for number, cells in self._rows(frame.head(1_000)))
+        self._table_columns = settle_columns(columns, sample, "the data frame", self._names)
+        self.chosen = {self._table_columns: 1}  # as readings tell it
+        self.settings = ReadingSettings(columns)
 
     def __iter__(self) -> Iterator[Document]:
         left_out = 0
         self.problems.clear()
         for number, cells in self._rows(self.frame):
-            item = item_from(Row(number, cells), self._chosen, self.columns)
-            found = None if isinstance(item, Trouble) else document_from(item, "row ", "", CHARACTERS)
-            if found is None:
+            item = create_item(Row(number, cells), self._table_columns, self.columns)
+            document = None if isinstance(item, ReadFailure) else create_document(item, "row ", "", CHARACTERS)
+            if document is None:
                 left_out += 1
-                reason = item.reason if isinstance(item, Trouble) else "no text"
-                self.problems += [Problem(f"row {number}", reason)] if left_out <= TOLD else []
+                reason = item.reason if isinstance(item, ReadFailure) else "no text"
+                self.problems += [Problem(f"row {number}", reason)] if left_out <= MAX_REPORTED_ROWS else []
             else:
-                yield found if isinstance(item, Trouble) or item.id else replace(found, id=str(number))
-        if left_out > TOLD:
-            self.problems.append(Problem("rows", f"{left_out - TOLD:,} more rows like these"))
+                yield (
+                    document
+                    if isinstance(item, ReadFailure) or item.id
+                    else replace(document, id=str(self.first + number - 1))
+                )
+        if left_out > MAX_REPORTED_ROWS:
+            self.problems.append(Problem("rows", f"{left_out - MAX_REPORTED_ROWS:,} more rows like these"))
 
     def _rows(self, frame: Any) -> Iterator[tuple[int, dict[str, object]]]:
         for number, cells in enumerate(frame.iter_rows(), 1):
             yield number, dict(zip(self._names, map(_plain, cells), strict=True))
 
 
-def documents_of(source: Any, columns: Columns | None = None) -> Any:
-    """What can be grown from, whatever it comes as: a path, paths, documents, texts, a series or a data frame."""
-    if isinstance(source, str):
-        return source
-    if isinstance(source, os.PathLike):
-        return os.fspath(source)
+def open_documents(source: Any, settings: ReadingSettings | None = None, first: int = 1) -> Any:
+    """Return the documents of a path, of paths, documents, texts, a series or a data frame.
+
+    ``first`` is the number that the first document without an id gets as its id.
+    """
+    settings = settings or ReadingSettings()
+    if isinstance(source, str | os.PathLike):
+        return _read([source], settings)
     import narwhals
 
-    known = narwhals.from_native(source, allow_series=True, pass_through=True)
-    if isinstance(known, narwhals.LazyFrame):
-        known = known.collect()
-    if isinstance(known, narwhals.DataFrame):
-        return FrameDocuments(known, columns or Columns())
-    if isinstance(known, narwhals.Series):
-        return SeriesDocuments(known)
-    if isinstance(source, Sequence) and source and all(isinstance(one, os.PathLike) for one in source):
-        return read([os.fspath(one) for one in source], columns=columns or Columns())
-    given: Iterable[Document] = source if hasattr(source, "problems") else as_documents(source)
-    return given
+    frame = narwhals.from_native(source, allow_series=True, pass_through=True)
+    if isinstance(frame, narwhals.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, narwhals.DataFrame):
+        return FrameDocuments(frame, settings.columns, first)
+    if isinstance(frame, narwhals.Series):
+        return SeriesDocuments(frame, first)
+    if isinstance(source, Sequence) and source and all(isinstance(item, os.PathLike) for item in source):
+        return _read(source, settings)
+    return source if hasattr(source, "problems") else as_documents(source, first)
+
+
+def _read(paths: Sequence[str | os.PathLike[str]], settings: ReadingSettings) -> Reading:
+    """Return the documents of files and folders."""
+    return read([os.fspath(path) for path in paths], settings.columns, xml_path=settings.xml_path, ocr=settings.ocr)
 
 
 class SeriesDocuments:
-    """The texts of a series, numbered from 1; those that are missing are left out, and told."""
+    """Documents of a series of texts, numbered from 1; missing texts are skipped and reported."""
 
-    def __init__(self, series: Any) -> None:
-        self.series = series
+    def __init__(self, series: Any, first: int = 1) -> None:
+        self.series, self.first = series, first
         self.problems: list[Problem] = []
 
     def __iter__(self) -> Iterator[Document]:
         self.problems.clear()
         for number, value in enumerate(map(_plain, self.series), 1):
             if isinstance(value, str) and value.strip():
-                yield Document(str(number), value)
+                yield Document(str(self.first + number - 1), value)
             elif value is None or isinstance(value, str):
                 self.problems.append(Problem(f"row {number}", "no text"))
             else:

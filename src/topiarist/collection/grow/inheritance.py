@@ -1,7 +1,7 @@
-"""What people did to a collection, carried over to a new one that takes its place.
+"""Transfer of user edits from a collection to its replacement.
 
-A topic of the old tree is one of the new tree where both hold mostly the same documents and no other topic comes near;
-a name that would go to a doubtful topic is told, not given.
+A topic of the old tree is a topic of the new tree if both hold mostly the same documents and no other topic comes near.
+A name without such a topic is reported and not transferred.
 """
 
 from __future__ import annotations
@@ -13,265 +13,299 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from topiarist.collection.classify.judgements import carry_over
 from topiarist.collection.contents import read_matrix
-from topiarist.collection.describe.topic_tree import placed
-from topiarist.collection.find import saved_searches
-from topiarist.collection.judge import review
-from topiarist.collection.judge.judgements import carry_over
+from topiarist.collection.describe.topic_tree import assign_documents
+from topiarist.collection.review import review
+from topiarist.collection.search import saved_searches
 from topiarist.collection.shape.edits import Group, apply
-from topiarist.collection.shape.shape import Shape, unlike
+from topiarist.collection.shape.tree_state import TreeState, make_unique
 from topiarist.collection.state import CATEGORIES, SHARES, VECTORS, State
 from topiarist.errors import InputError, TopiaristError, UsageError
-from topiarist.hierarchy.edits import rename
-from topiarist.measures.comparison import match_nodes
-from topiarist.measures.placed_documents import Placed
-from topiarist.store import edit_log, facts
-from topiarist.store.column_table import ColumnTable
-from topiarist.store.document_table import Documents
-from topiarist.store.generation import Generation
-from topiarist.store.marks import Marks, PassageNotes
-from topiarist.store.sealed_folder import MANIFEST
+from topiarist.metrics.comparison import match_nodes
+from topiarist.metrics.placed_documents import DocumentAssignments
+from topiarist.storage import edit_log, facts
+from topiarist.storage.column_table import ColumnTable
+from topiarist.storage.document_table import Documents
+from topiarist.storage.generation import Generation
+from topiarist.storage.marks import Marks, PassageNotes
+from topiarist.storage.sealed_folder import MANIFEST
 from topiarist.text.documents import Document
 from topiarist.text.language import LANGUAGE, LANGUAGE_COLUMN
-from topiarist.text.passages import is_passage, passages, whole_id
+from topiarist.text.passages import get_parent_id, is_passage, split_passages
+from topiarist.trees.edits import rename
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
-SHOWN = 8  # topics that are named in a message
-GROWN = "n_grown"  # a setting: documents that came from the sources; those after them were added by people
+MAX_NAMED = 8  # topics that are named in a message
+N_GROWN = "n_grown"  # a setting: documents that came from the sources; those after them were added by people
 ADD = "add"  # what the log calls an addition
 
 
-class Carried(NamedTuple):
-    """The new state with what could be carried over, and what there is to say of it."""
+class InheritedState(NamedTuple):
+    """State with the inherited edits, and sentences about them."""
 
     state: State
-    told: tuple[str, ...]
+    messages: tuple[str, ...]
 
 
-def carried(old: Collection, generation: Generation, state: State) -> Carried:
-    """Names, notes, headings, pins, words, tags and read marks of a collection, for the one that is to replace it.
+def inherit_edits(old: Collection, generation: Generation, state: State) -> InheritedState:
+    """Transfer names, notes, headings, pins, word edits, tags and read marks to the replacement of a collection.
 
-    Tags and marks are written beside; whoever calls this commits them with the state.
+    Tags and marks are written to the database; the caller commits them with the state.
     """
-    told = list(_marks(old, generation))
-    shape, was, known = state.shape, old.outline, dict[int, int]()
-    searches = any(one.topic or "topic:" in one.query.lower() for one in saved_searches.saved_searches(old))
-    if searches or was.titles or was.notes or was.pins or was.gathered or was.seeds:
+    messages = list(_inherit_marks(old, generation))
+    shape, was, new_topics = state.shape, old.outline, dict[int, int]()
+    searches = any(
+        search.topic or "topic:" in search.query.lower() for search in saved_searches.list_saved_searches(old)
+    )
+    if searches or was.titles or was.notes or was.pins or was.heading_topics or was.seeds:
         shares = read_matrix(generation.folder / state.pieces(SHARES)[0])
-        now = placed(shape, shares, Documents(generation.database).ids())
-        known = _counterparts(old, shape, now)
-        shape, known, remade = _put_together(old, shape, now, known)
-        shape, known, said = _gathered(was, shape, known)
-        told += remade if any("Carried over" in one for one in said) else []
-        told += said
-        shape, said = _spoken(was, shape, known)
-        told += said
-        shape, said = _pinned(was, shape, known, set(Documents(generation.database).ids()))
-        told += said
-        shape, said = _seeded(was, shape, known)
-        told += said
-    told += saved_searches.carry_over(old, generation.database, known)
-    shape, said = _chosen(was, shape)
-    told += said
+        now = assign_documents(shape, shares, Documents(generation.database).ids())
+        new_topics = _match_topics(old, shape, now)
+        shape, new_topics, remade = _rebuild_members(old, shape, now, new_topics)
+        shape, new_topics, sentences = _inherit_headings(was, shape, new_topics)
+        messages += remade if any("Carried over" in search for search in sentences) else []
+        messages += sentences
+        shape, sentences = _inherit_names(was, shape, new_topics)
+        messages += sentences
+        shape, sentences = _inherit_pins(was, shape, new_topics, set(Documents(generation.database).ids()))
+        messages += sentences
+        shape, sentences = _inherit_seeds(was, shape, new_topics)
+        messages += sentences
+    messages += saved_searches.transfer_searches(old, generation.database, new_topics)
+    shape, sentences = _inherit_word_edits(was, shape)
+    messages += sentences
     if old.state.parts.get(CATEGORIES) is not None:
-        told.append("The categories that were learned are not carried over: learn them again")
+        messages.append("The categories that were learned are not carried over: learn them again")
     if old.state.pieces(VECTORS) and not state.pieces(VECTORS):
-        told.append("The collection before had vectors, this grow brought none: words alone decide now")
-    return Carried(replace(state, shape=shape), tuple(told))
+        messages.append("The collection before had vectors, this grow brought none: words alone decide now")
+    return InheritedState(replace(state, shape=shape), tuple(messages))
 
 
-def _counterparts(old: Collection, shape: Shape, now: Placed) -> dict[int, int]:
-    """The topic of the new tree for each of the old, where that is certain."""
+def _match_topics(old: Collection, shape: TreeState, now: DocumentAssignments) -> dict[int, int]:
+    """Return the new topic of each old topic that has a certain counterpart."""
     try:
-        found = match_nodes(old.placed, now)
+        matches = match_nodes(old.assignments, now)
     except InputError:  # no document in common
         return {}
-    return {old.outline.topics[node]: shape.topics[match.node_b] for node, match in found.items() if not match.doubtful}
+    return {
+        old.outline.topics[node]: shape.topics[match.node_b] for node, match in matches.items() if not match.doubtful
+    }
 
 
-def _put_together(
-    old: Collection, shape: Shape, now: Placed, known: dict[int, int]
-) -> tuple[Shape, dict[int, int], list[str]]:
-    """Topics under people's headings that are no topic of the new tree, made of those that hold their documents.
+def _rebuild_members(
+    old: Collection, shape: TreeState, now: DocumentAssignments, new_topics: dict[int, int]
+) -> tuple[TreeState, dict[int, int], list[str]]:
+    """Rebuild topics under user headings that have no counterpart, from the new topics that hold their documents.
 
-    A new topic belongs where most of its documents were; there must be such for most documents of the old one. Several
-    are put under a heading that is called as the old topic was.
+    A new topic belongs to the old topic that held most of its documents, if such topics hold most documents of the old
+    one. Several new topics get a heading with the name of the old topic.
     """
-    was, told = old.outline, list[str]()
-    nodes = [child for heading in was.gathered for child in was.tree.children(was.node(heading))]
-    beside = [was.topics[node] for node in nodes]
-    for topic in (topic for topic in beside if topic not in known):
-        taken = [shape.node(known[other]) for other in beside if other in known]
-        held = [shape.topics[node] for node in holders(old.placed, was.node(topic), now, taken)]
-        if len(held) > 1:
+    old_shape, messages = old.outline, list[str]()
+    nodes = [
+        child for heading in old_shape.heading_topics for child in old_shape.tree.children(old_shape.node(heading))
+    ]
+    members = [old_shape.topics[node] for node in nodes]
+    for topic in (topic for topic in members if topic not in new_topics):
+        used_nodes = [shape.node(new_topics[other]) for other in members if other in new_topics]
+        new_members = [
+            shape.topics[node] for node in find_covering_nodes(old.assignments, old_shape.node(topic), now, used_nodes)
+        ]
+        if len(new_members) > 1:
             try:
-                shape = apply(shape, Group(tuple(held), was.name(topic)))
+                shape = apply(shape, Group(tuple(new_members), old_shape.name(topic)))
             except UsageError:  # a topic of this name is there already, or nothing would be beside it
                 continue
-            told.append(f"{was.name(topic)} is put together from {len(held):,} new topics that hold its documents")
-            known = {**known, topic: shape.next_topic - 1}
+            messages.append(
+                f"{old_shape.name(topic)} is put together from {len(new_members):,} new topics that hold its documents"
+            )
+            new_topics = {**new_topics, topic: shape.next_topic - 1}
             now = replace(now, tree=shape.tree, class_nodes=shape.class_nodes, words=())
-        elif held:
-            known = {**known, topic: held[0]}
-    return shape, known, told
+        elif new_members:
+            new_topics = {**new_topics, topic: new_members[0]}
+    return shape, new_topics, messages
 
 
-def holders(then: Placed, node: int, now: Placed, taken: list[int]) -> list[int]:
-    """The highest nodes of a new tree most of whose documents were under an old node; none if they hold too few of it.
+def find_covering_nodes(
+    then: DocumentAssignments, node: int, now: DocumentAssignments, used_nodes: list[int]
+) -> list[int]:
+    """Return the highest new nodes that hold mostly documents of an old node; empty if they hold too few.
 
-    Nodes above, below or among those that are ``taken`` are not asked.
+    Nodes above, below or among ``used_nodes`` are skipped.
     """
     row = {id: number for number, id in enumerate(now.ids)}
-    known = np.array([row.get(id, -1) for id in then.ids])
-    mine = np.zeros(now.n_docs)
-    under = np.array([node in then.tree.path(home) for home in range(len(then.tree))])[then.homes]
-    mine[known[under & (known >= 0)]] = 1.0
-    both = np.zeros(now.n_docs)
-    both[known[known >= 0]] = 1.0
+    new_rows = np.array([row.get(id, -1) for id in then.ids])
+    is_under = np.zeros(now.n_docs)
+    under = np.array([node in then.tree.path(assigned) for assigned in range(len(then.tree))])[then.assigned_nodes]
+    is_under[new_rows[under & (new_rows >= 0)]] = 1.0
+    is_common = np.zeros(now.n_docs)
+    is_common[new_rows[new_rows >= 0]] = 1.0
     paths = now.tree.path_mask(tuple(range(len(now.tree)))).astype(np.float64)
-    own = np.bincount(now.homes, mine, minlength=len(now.tree)) @ paths
-    every = np.bincount(now.homes, both, minlength=len(now.tree)) @ paths
-    busy = {one for other in taken for one in now.tree.path(other)}
-    found, waiting = list[int](), list(now.tree.children(now.tree.root))
+    old_counts = np.bincount(now.assigned_nodes, is_under, minlength=len(now.tree)) @ paths
+    all_counts = np.bincount(now.assigned_nodes, is_common, minlength=len(now.tree)) @ paths
+    busy = {current for other in used_nodes for current in now.tree.path(other)}
+    covering, waiting = list[int](), list(now.tree.children(now.tree.root))
     while waiting:
-        one = waiting.pop()
-        if one in taken:
+        current = waiting.pop()
+        if current in used_nodes:
             continue
-        if one not in busy and own[one] > every[one] / 2:
-            found.append(one)
+        if current not in busy and old_counts[current] > all_counts[current] / 2:
+            covering.append(current)
         else:
-            waiting += now.tree.children(one)
-    return sorted(found) if own[found].sum() > mine.sum() / 2 else []
+            waiting += now.tree.children(current)
+    return sorted(covering) if old_counts[covering].sum() > is_under.sum() / 2 else []
 
 
-def _gathered(was: Shape, shape: Shape, known: dict[int, int]) -> tuple[Shape, dict[int, int], list[str]]:
-    """Headings that people put topics under, over the same topics again; the lowest first, for one may hold another."""
-    whole, partial, lost = 0, list[str](), list[str]()
-    for heading in sorted(was.gathered, key=lambda topic: -was.tree.depths[was.node(topic)]):
-        topics = [was.topics[child] for child in was.tree.children(was.node(heading))]
-        members = [known[topic] for topic in topics if topic in known]
-        missing = [was.name(topic) for topic in topics if topic not in known]
+def _inherit_headings(
+    old_shape: TreeState, shape: TreeState, new_topics: dict[int, int]
+) -> tuple[TreeState, dict[int, int], list[str]]:
+    """Transfer user headings, the lowest first, because a heading can contain another."""
+    n_complete, partial, missing_headings = 0, list[str](), list[str]()
+    for heading in sorted(old_shape.heading_topics, key=lambda topic: -old_shape.tree.depths[old_shape.node(topic)]):
+        topics = [old_shape.topics[child] for child in old_shape.tree.children(old_shape.node(heading))]
+        members = [new_topics[topic] for topic in topics if topic in new_topics]
+        missing = [old_shape.name(topic) for topic in topics if topic not in new_topics]
         try:
-            if not _holds(shape, known.get(heading), members):
-                shape = apply(shape, Group(tuple(members), was.name(heading)))
-                known = {**known, heading: shape.next_topic - 1}
+            if not _holds(shape, new_topics.get(heading), members):
+                shape = apply(shape, Group(tuple(members), old_shape.name(heading)))
+                new_topics = {**new_topics, heading: shape.next_topic - 1}
         except UsageError:  # too few of its topics are left, or they lie in each other now
-            lost.append(was.name(heading))
+            missing_headings.append(old_shape.name(heading))
             continue
-        whole += not missing
+        n_complete += not missing
         if missing:
-            without = f"{', '.join(missing[:SHOWN])}{' and others' * (len(missing) > SHOWN)}"
+            names = f"{', '.join(missing[:MAX_NAMED])}{' and others' * (len(missing) > MAX_NAMED)}"
             partial.append(
-                f"{was.name(heading)} over {len(members):,} of its {len(topics):,} topics, without {without}"
+                f"{old_shape.name(heading)} over {len(members):,} of its {len(topics):,} topics, without {names}"
             )
-    told = [f"Carried over: {whole:,} heading{'s' * (whole != 1)} over the same topics"] if whole else []
+    messages = (
+        [f"Carried over: {n_complete:,} heading{'s' * (n_complete != 1)} over the same topics"] if n_complete else []
+    )
     if partial:
-        told.append(f"Carried over in part, for no new topics are surely the same: {'; '.join(partial[:SHOWN])}")
-    if lost:
-        told.append(f"Not put under a heading again, for no new topics are surely the same: {'; '.join(lost[:SHOWN])}")
-    return shape, known, told
+        messages.append(
+            f"Carried over in part, for no new topics are surely the same: {'; '.join(partial[:MAX_NAMED])}"
+        )
+    if missing_headings:
+        messages.append(
+            f"Headings not restored, because their topics have no match: {'; '.join(missing_headings[:MAX_NAMED])}"
+        )
+    return shape, new_topics, messages
 
 
-def _holds(shape: Shape, heading: int | None, members: list[int]) -> bool:
-    """Whether a heading has these topics below it, and no others."""
+def _holds(shape: TreeState, heading: int | None, members: list[int]) -> bool:
+    """Return whether a heading has exactly these topics below it."""
     if heading is None or not members:
         return False
     return {shape.topics[child] for child in shape.tree.children(shape.node(heading))} == set(members)
 
 
-def _spoken(was: Shape, shape: Shape, known: dict[int, int]) -> tuple[Shape, list[str]]:
-    """Names and notes."""
-    told, lost = [], []
+def _inherit_names(old_shape: TreeState, shape: TreeState, new_topics: dict[int, int]) -> tuple[TreeState, list[str]]:
+    """Transfer names and notes."""
+    messages, missing_names = [], []
     names = 0
-    for topic, title in was.titles.items():
-        if topic not in known:
-            lost.append(title)
+    for topic, title in old_shape.titles.items():
+        if topic not in new_topics:
+            missing_names.append(title)
             continue
-        node = shape.node(known[topic])
-        beside = shape.tree.children(shape.tree.parents[node]) if shape.tree.parents[node] >= 0 else ()
-        name = unlike(title, [shape.tree.names[other] for other in beside if other != node])
+        node = shape.node(new_topics[topic])
+        siblings = shape.tree.children(shape.tree.parents[node]) if shape.tree.parents[node] >= 0 else ()
+        name = make_unique(title, [shape.tree.names[other] for other in siblings if other != node])
         tree = rename(shape.tree, node, name).tree
-        shape = replace(shape, tree=tree, titles={**shape.titles, known[topic]: name})
+        shape = replace(shape, tree=tree, titles={**shape.titles, new_topics[topic]: name})
         names += 1
-    notes = {known[topic]: note for topic, note in was.notes.items() if topic in known}
+    notes = {new_topics[topic]: note for topic, note in old_shape.notes.items() if topic in new_topics}
     shape = replace(shape, notes={**shape.notes, **notes})
     if names or notes:
-        told.append(f"Carried over from the collection before: {names:,} names and {len(notes):,} notes")
-    lost += [was.name(topic) for topic in was.notes if topic not in known and topic not in was.titles]
-    if lost:
-        more = f" and {len(lost) - SHOWN:,} more" if len(lost) > SHOWN else ""
-        told.append(f"Not carried over, for no new topic is surely the same: {', '.join(lost[:SHOWN])}{more}")
-    return shape, told
-
-
-def _pinned(was: Shape, shape: Shape, known: dict[int, int], ids: set[str]) -> tuple[Shape, list[str]]:
-    """Documents that people have put somewhere, for the next fit to hold."""
-    kept = {document: known[topic] for document, topic in was.pins.items() if topic in known and document in ids}
-    told = []
-    if kept:
-        shape = replace(shape, pins={**shape.pins, **kept}, pending=True)
-        told.append(
-            f"{len(kept):,} pinned documents are pinned again; they move when the tree is fitted (shape --refit)"
+        messages.append(f"Carried over from the collection before: {names:,} names and {len(notes):,} notes")
+    missing_names += [
+        old_shape.name(topic) for topic in old_shape.notes if topic not in new_topics and topic not in old_shape.titles
+    ]
+    if missing_names:
+        rest = f" and {len(missing_names) - MAX_NAMED:,} more" if len(missing_names) > MAX_NAMED else ""
+        messages.append(
+            f"Not carried over, for no new topic is surely the same: {', '.join(missing_names[:MAX_NAMED])}{rest}"
         )
-    if len(kept) < len(was.pins):
-        told.append(f"{len(was.pins) - len(kept):,} pins are not carried over")
-    return shape, told
+    return shape, messages
 
 
-def _seeded(was: Shape, shape: Shape, known: dict[int, int]) -> tuple[Shape, list[str]]:
-    """Words that people want at topics, for the next fit to heed."""
-    kept = {known[topic]: words for topic, words in was.seeds.items() if topic in known}
-    told, lost = [], [was.name(topic) for topic in was.seeds if topic not in known]
-    if kept:
-        number = sum(map(len, kept.values()))
-        shape = replace(shape, seeds={**shape.seeds, **kept}, pending=True)
-        told.append(
+def _inherit_pins(
+    old_shape: TreeState, shape: TreeState, new_topics: dict[int, int], ids: set[str]
+) -> tuple[TreeState, list[str]]:
+    """Transfer pinned documents; the next fit moves them."""
+    pins = {
+        document: new_topics[topic]
+        for document, topic in old_shape.pins.items()
+        if topic in new_topics and document in ids
+    }
+    messages = []
+    if pins:
+        shape = replace(shape, pins={**shape.pins, **pins}, pending=True)
+        messages.append(
+            f"{len(pins):,} pinned documents are pinned again; they move when the tree is fitted (shape --refit)"
+        )
+    if len(pins) < len(old_shape.pins):
+        messages.append(f"{len(old_shape.pins) - len(pins):,} pins are not carried over")
+    return shape, messages
+
+
+def _inherit_seeds(old_shape: TreeState, shape: TreeState, new_topics: dict[int, int]) -> tuple[TreeState, list[str]]:
+    """Transfer seed words; the next fit uses them."""
+    seeds = {new_topics[topic]: words for topic, words in old_shape.seeds.items() if topic in new_topics}
+    messages, missing_names = [], [old_shape.name(topic) for topic in old_shape.seeds if topic not in new_topics]
+    if seeds:
+        number = sum(map(len, seeds.values()))
+        shape = replace(shape, seeds={**shape.seeds, **seeds}, pending=True)
+        messages.append(
             f"{number:,} words belong to the same topics again; they draw documents when the tree is fitted "
             "(shape --refit)"
         )
-    if lost:
-        told.append(f"Words are not given to a topic again, for none is surely the same: {', '.join(lost[:SHOWN])}")
-    return shape, told
+    if missing_names:
+        messages.append(
+            f"Words are not given to a topic again, for none is surely the same: {', '.join(missing_names[:MAX_NAMED])}"
+        )
+    return shape, messages
 
 
-def _chosen(was: Shape, shape: Shape) -> tuple[Shape, list[str]]:
-    """Words that are ignored or united: the new tree has grown so, unless somebody said more of words meanwhile."""
-    if not was.ignored and not was.united:
+def _inherit_word_edits(old_shape: TreeState, shape: TreeState) -> tuple[TreeState, list[str]]:
+    """Transfer ignored and united words; the tree needs a fit if they changed while it grew."""
+    if not old_shape.ignored and not old_shape.united:
         return shape, []
-    same = (set(was.ignored), dict(was.united)) == (set(shape.ignored), dict(shape.united))
-    shape = replace(shape, ignored=was.ignored, united=was.united, pending=shape.pending or not same)
-    return shape, [f"Grown with {len(was.ignored):,} ignored and {len(was.united):,} united words, as before"]
+    is_same = (set(old_shape.ignored), dict(old_shape.united)) == (set(shape.ignored), dict(shape.united))
+    shape = replace(shape, ignored=old_shape.ignored, united=old_shape.united, pending=shape.pending or not is_same)
+    return shape, [
+        f"Grown with {len(old_shape.ignored):,} ignored and {len(old_shape.united):,} united words, as before"
+    ]
 
 
-def words_of(folder: str) -> dict[str, Any]:
-    """What people said of words in the collection that a grow would replace: ignored and united ones."""
-    old = before(folder)
+def read_word_edits(folder: str) -> dict[str, Any]:
+    """Return the ignored and united words of the collection that a grow replaces."""
+    old = open_previous(folder)
     if old is None:
         return {}
     with old:
-        ignored, united = old.outline.ignored, old.outline.united
-    return {"ignored": list(ignored), "united": dict(united)} if ignored or united else {}
+        ignored, merged = old.outline.ignored, old.outline.united
+    return {"ignored": list(ignored), "united": dict(merged)} if ignored or merged else {}
 
 
-def with_words(shape: Shape, words: Mapping[str, Any]) -> Shape:
-    """A shape with what ``words_of`` has found."""
+def add_word_edits(shape: TreeState, words: Mapping[str, Any]) -> TreeState:
+    """Return a shape with these word edits."""
     return replace(shape, ignored=tuple(words.get("ignored", ())), united=dict(words.get("united", {})))
 
 
-def n_grown(old: Collection) -> int:
-    """How many documents came from the sources: they are the first; all others were added by people."""
-    known = old.settings.get(GROWN)
-    added = edit_log.total(old.generation.database, ADD, "documents")
-    return max(0, len(old) - added) if known is None else int(known)
+def count_grown_documents(old: Collection) -> int:
+    """Return the number of documents from the sources, which come before those that users added."""
+    n_stored = old.settings.get(N_GROWN)
+    n_added = edit_log.total(old.generation.database, ADD, "documents")
+    return max(0, len(old) - n_added) if n_stored is None else int(n_stored)
 
 
 @dataclass
-class Arriving:
-    """The documents of the sources, and behind them those that people added to the collection before.
+class IncomingDocuments:
+    """Documents of the sources, followed by those that users added to the previous collection.
 
-    Who is in the sources now is read from there. ``told`` says afterwards what was carried over and what is gone.
+    A document that is in the sources comes from there. ``messages`` are sentences on inherited and missing documents.
     """
 
     sources: Iterable[Document]
@@ -280,145 +314,150 @@ class Arriving:
     take_removed: bool = False  # documents that people removed as well
     n_sources: int = 0
     removed: dict[str, bool] = field(default_factory=dict)  # digests of what people removed, and which are passages
-    told: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Document]:
-        seen: set[str] = set()  # of ids, where a collection was here before
+        source_ids: set[str] = set()  # of ids, where a collection was here before
         replaced = (Path(self.folder) / MANIFEST).exists()
-        self.removed = removed_from(self.folder)
-        left, back = Out(), list[str]()
+        self.removed = read_removed_digests(self.folder)
+        excluded, restored = ExcludedDocuments(), list[str]()
         for document in self.sources:
             if replaced:
-                seen |= {document.id, *_whole(document)}
-            if self.removed and (gone := self._gone(document, back)):
+                source_ids |= {document.id, *_parent_ids(document)}
+            if self.removed and (removed_by := self._find_removed(document, restored)):
                 if not self.take_removed:
-                    left.see(document, gone)
+                    excluded.add(document, removed_by)
                     continue
-                for digest in gone:
+                for digest in removed_by:
                     self.removed.pop(digest, None)
             self.n_sources += 1
             yield document
-        if left.number:
-            self.told.append(f"{left} out (--take-removed reads them again)")
-        if back:
-            which = f"{', '.join(back[:SHOWN])}{' and others' * (len(back) > SHOWN)}"
-            self.told.append(
-                f"{len(back):,} document{'s' * (len(back) != 1)} of which people removed passages "
-                f"{_are(len(back))} whole again, for documents are not cut: {which}"
+        if excluded.number:
+            self.messages.append(f"{excluded} out (the setting take-removed reads them again)")
+        if restored:
+            names = f"{', '.join(restored[:MAX_NAMED])}{' and others' * (len(restored) > MAX_NAMED)}"
+            self.messages.append(
+                f"{len(restored):,} document{'s' * (len(restored) != 1)} of which people removed passages "
+                f"{_are(len(restored))} whole again, for documents are not cut: {names}"
             )
-        old = before(self.folder) if seen else None
+        old = open_previous(self.folder) if source_ids else None
         if old is None:
-            if seen:
-                self.told.append("The collection before cannot be read: what was added to it is not carried over")
+            if source_ids:
+                self.messages.append("The collection before cannot be read: what was added to it is not carried over")
             return
         with old:
-            yield from self.cut(self._added(old, seen))
+            yield from self.cut(self._iter_added(old, source_ids))
 
-    def _gone(self, document: Document, back: list[str]) -> set[str]:
-        """The digests by which a document, or the one that it is a passage of, was removed.
+    def _find_removed(self, document: Document, restored: list[str]) -> set[str]:
+        """Return the digests by which a document or its parent document was removed.
 
-        Where documents are not cut any more, one of which all passages were removed was removed too; ``back`` has those
-        of which some were.
+        Without passages, a document is removed if all its passages were. ``restored`` collects documents with some
+        removed passages.
         """
-        digests = {facts.digest_of(id) for id in (document.id, *_whole(document))}
-        if found := digests & self.removed.keys():
-            return found
+        digests = {facts.compute_id_digest(id) for id in (document.id, *_parent_ids(document))}
+        if common := digests & self.removed.keys():
+            return common
         if self.cut is iter and any(self.removed.values()):
-            parts = passages(document)
-            digests = {facts.digest_of(one.id) for one in parts}
-            if len(parts) > 1 and (found := digests & self.removed.keys()):
-                if found == digests:
-                    return found
-                back.append(document.id)
+            parts = split_passages(document)
+            digests = {facts.compute_id_digest(part.id) for part in parts}
+            if len(parts) > 1 and (common := digests & self.removed.keys()):
+                if common == digests:
+                    return common
+                restored.append(document.id)
         return set()
 
-    def _added(self, old: Collection, seen: set[str]) -> Iterator[Document]:
-        number, start = 0, n_grown(old)
+    def _iter_added(self, old: Collection, source_ids: set[str]) -> Iterator[Document]:
+        number, start = 0, count_grown_documents(old)
         cells = ColumnTable(old.generation.database)
-        judged = {LANGUAGE} if old.settings.get(LANGUAGE_COLUMN) else set()
+        skipped_columns = {LANGUAGE} if old.settings.get(LANGUAGE_COLUMN) else set()
         for row, document in enumerate(old.documents.iterate(start, len(old)), start):
-            if not seen & {document.id, *_whole(document)}:
+            if not source_ids & {document.id, *_parent_ids(document)}:
                 number += 1
                 columns = ((name, value) for name, values in cells.of([row]).get(row, {}).items() for value in values)
-                yield replace(document, columns=tuple(one for one in columns if one[0] not in judged))
+                yield replace(document, columns=tuple(column for column in columns if column[0] not in skipped_columns))
         if number:
-            self.told.append(
+            self.messages.append(
                 f"{number:,} document{'s' * (number != 1)} that people added before {_are(number)} carried over"
             )
-        gone = [id for id in old.documents.ids()[:start] if id not in seen and whole_id(id) not in seen]
-        if gone:
-            more = f" and {len(gone) - SHOWN:,} more" if len(gone) > SHOWN else ""
-            some = f"{len(gone):,} document{'s' * (len(gone) != 1)} of before {_are(len(gone))}"
-            self.told.append(f"{some} not in the sources any more, and so not here: {', '.join(gone[:SHOWN])}{more}")
+        missing = [
+            id for id in old.documents.ids()[:start] if id not in source_ids and get_parent_id(id) not in source_ids
+        ]
+        if missing:
+            rest = f" and {len(missing) - MAX_NAMED:,} more" if len(missing) > MAX_NAMED else ""
+            subject = f"{len(missing):,} document{'s' * (len(missing) != 1)} of before {_are(len(missing))}"
+            self.messages.append(
+                f"{subject} missing from the sources and from the collection: {', '.join(missing[:MAX_NAMED])}{rest}"
+            )
 
 
 @dataclass
-class Out:
-    """Documents and passages that stay out because people removed them."""
+class ExcludedDocuments:
+    """Documents and passages that are excluded because users removed them."""
 
     documents: set[str] = field(default_factory=set)
     passages: int = 0
 
-    def see(self, document: Document, gone: set[str]) -> None:
-        """One that stays out, by what was remembered of it."""
-        part = is_passage(document) and facts.digest_of(whole_id(document.id)) not in gone
+    def add(self, document: Document, removed_by: set[str]) -> None:
+        """Count an excluded document by its digests."""
+        part = is_passage(document) and facts.compute_id_digest(get_parent_id(document.id)) not in removed_by
         self.passages += part
-        self.documents |= set() if part else {whole_id(document.id) if is_passage(document) else document.id}
+        self.documents |= set() if part else {get_parent_id(document.id) if is_passage(document) else document.id}
 
     @property
     def number(self) -> int:
-        """How many there are."""
+        """Number of excluded documents and passages."""
         return len(self.documents) + self.passages
 
     def __str__(self) -> str:
-        return out_said(len(self.documents), self.passages, "that people removed")
+        return describe_excluded(len(self.documents), self.passages, "that people removed")
 
 
-def out_said(documents: int, passages: int, which: str) -> str:
-    """How many documents and passages stay, without the end of the sentence."""
-    some = [
-        f"{number:,} {what}{'s' * (number != 1)}"
-        for number, what in ((documents, "document"), (passages, "passage"))
+def describe_excluded(documents: int, passages: int, clause: str) -> str:
+    """Return the beginning of a sentence on excluded documents and passages."""
+    parts = [
+        f"{number:,} {noun}{'s' * (number != 1)}"
+        for number, noun in ((documents, "document"), (passages, "passage"))
         if number
     ]
-    return f"{' and '.join(some)} {which} {'stays' if documents + passages == 1 else 'stay'}"
+    return f"{' and '.join(parts)} {clause} {'stays' if documents + passages == 1 else 'stay'}"
 
 
-def removed_from(folder: str) -> dict[str, bool]:
-    """What people removed from the collection that a grow would replace."""
-    old = before(folder)
+def read_removed_digests(folder: str) -> dict[str, bool]:
+    """Return digests of the documents that users removed from the collection that a grow replaces."""
+    old = open_previous(folder)
     if old is None:
         return {}
     with old:
         return facts.removed(old.generation.database)
 
 
-def _whole(document: Document) -> tuple[str, ...]:
-    """The id of the document that one is a passage of."""
-    return (whole_id(document.id),) if is_passage(document) else ()
+def _parent_ids(document: Document) -> tuple[str, ...]:
+    """Return the id of the parent document of a passage."""
+    return (get_parent_id(document.id),) if is_passage(document) else ()
 
 
 def _are(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
-def _marks(old: Collection, generation: Generation) -> Iterator[str]:
-    """Tags, read marks, notes on passages and judged labels, by the ids of documents."""
-    before, database = old.generation.database, generation.database
+def _inherit_marks(old: Collection, generation: Generation) -> Iterator[str]:
+    """Transfer tags, read marks, notes and judgements by document ids; yield sentences about them."""
+    old_database, database = old.generation.database, generation.database
     marks = {
-        **Marks(database).carry_over(before), "notes on passages": PassageNotes(database).carry_over(before),
-        "judged labels": carry_over(before, database),
-        "judgements of reviews": review.carry_over(before, database),
+        **Marks(database).carry_over(old_database),
+        "notes on passages": PassageNotes(database).carry_over(old_database),
+        "judged labels": carry_over(old_database, database),
+        "judgements of reviews": review.carry_over(old_database, database),
     }  # fmt: skip
-    for what, (kept, found) in marks.items():
-        if found:
-            where = "passages" if what.endswith("passages") else "documents"
-            lost = f"; {found - kept:,} of {where} that are gone" if kept < found else ""
-            yield f"{kept:,} {what} carried over{lost}"
+    for noun, (n_kept, n_old) in marks.items():
+        if n_old:
+            where = "passages" if noun.endswith("passages") else "documents"
+            rest = f"; {n_old - n_kept:,} of {where} that are gone" if n_kept < n_old else ""
+            yield f"{n_kept:,} {noun} carried over{rest}"
 
 
-def before(folder: str) -> Collection | None:
-    """The collection that a grow would replace; None where there is none that can be read."""
+def open_previous(folder: str) -> Collection | None:
+    """Open the collection that a grow replaces; None if there is none that can be read."""
     from topiarist.collection.collection import Collection
 
     try:

@@ -1,10 +1,9 @@
-"""One tree over documents in several languages: each language is grown on its own, and then they are joined.
+"""One tree over documents in several languages: each language gets its own tree, and these are joined.
 
-Two languages share hardly a word, and so whatever counts words divides by language first. Here every language that
-enough documents have gets a tree of its own, as deep as its own held-out words tell. ``apart``: they are branches.
-``together``: their headings stand beside each other under one root, and topics of both are one where the words that
-both languages have (names, loan words) tell the same of them, more than by chance. Where too few words are common to
-tell, topics of different languages stay neighbours: nobody here knows a dictionary.
+Languages share few words, so that a model of words divides by language first. Every language with enough documents
+gets its own tree, as deep as its held-out words allow. ``apart``: the trees are branches. ``together``: their headings
+are under one root. Topics of two languages become one if common words (names, loan words) have a similar distribution
+in both, above chance. Without enough common words, topics of different languages stay separate: there is no dictionary.
 """
 
 from __future__ import annotations
@@ -18,57 +17,65 @@ import numpy as np
 from topiarist.arrays import Array, Bools, Csr, Ints
 from topiarist.collection.grow.recipe import APART
 from topiarist.counts.languages import Languages
-from topiarist.counts.room import row_runs
-from topiarist.counts.validation import document_frequency
+from topiarist.counts.scratch import iterate_rows
+from topiarist.counts.validation import compute_document_frequency
 from topiarist.estimators.tree import joined_trees
 from topiarist.estimators.tree.joined_trees import Node
-from topiarist.hierarchy.tree import Tree
 from topiarist.text.language import language_name
 from topiarist.text.stop_words import function_words, has_stop_words
+from topiarist.trees.tree import Tree
 
-FEWEST, LEAST_SHARE = 100, 0.05  # documents of a language that is grown on its own, and their share of all
-HALF = 0.5  # of the documents of a language have a word: it tells the language, and nothing else
-COMMON, RATIO, LETTERS = 3, 0.05, 3  # documents of each language that have a word, rarer to more frequent, its letters
-LEVELS = 3  # below the root, on which topics of two languages may be the same
-FEWEST_UNDER = 15  # documents under such a topic
-DRAWS, SURE = 400, 0.99  # of what chance would tell, and how many of these a likeness must exceed
-
-
-def spoken(languages: Languages, n_docs: int) -> list[int]:
-    """The places of the languages that enough documents have, the most frequent first; fewer than two are none."""
-    least = max(FEWEST, LEAST_SHARE * n_docs)
-    found = [place for place, size in enumerate(languages.sizes) if size >= least]
-    return found if len(found) > 1 else []
+MIN_DOCUMENTS, MIN_SHARE = 100, 0.05  # documents of a language with its own tree, and their share of all
+HALF = 0.5  # share of documents above which a word marks the language only
+MIN_COMMON, MIN_RATIO, MIN_LETTERS = (
+    3,
+    0.05,
+    3,
+)  # documents in each language, ratio of frequencies, letters of a shared word
+MAX_LEVELS = 3  # below the root, on which topics of two languages are compared
+MIN_TOPIC_DOCUMENTS = 15  # documents under such a topic
+N_PERMUTATIONS, CHANCE_QUANTILE = 400, 0.99  # random permutations, and the share of them that a similarity must exceed
 
 
-def few_said(languages: Languages) -> str:
-    """Which languages have too few documents for a tree of their own, and with which they are grown."""
+def select_languages(languages: Languages, n_docs: int) -> list[int]:
+    """Return the places of languages with enough documents, the most frequent first; empty for fewer than two."""
+    min_documents = max(MIN_DOCUMENTS, MIN_SHARE * n_docs)
+    places = [place for place, size in enumerate(languages.sizes) if size >= min_documents]
+    return places if len(places) > 1 else []
+
+
+def describe_small_languages(languages: Languages) -> str:
+    """Return a sentence on languages with too few documents for a tree; empty without any."""
     n_docs = len(languages.places)
-    least = max(FEWEST, LEAST_SHARE * n_docs)
-    few = [(code, size) for code, size in zip(languages.codes, languages.sizes, strict=True) if size < least]
-    others = [one for one in few if one[0] != languages.codes[0]]
+    min_documents = max(MIN_DOCUMENTS, MIN_SHARE * n_docs)
+    small_languages = [
+        (code, size) for code, size in zip(languages.codes, languages.sizes, strict=True) if size < min_documents
+    ]
+    others = [entry for entry in small_languages if entry[0] != languages.codes[0]]
     if not others:
         return ""
     named = ", ".join(f"{language_name(code)} {size:,}" for code, size in others)
     return (
-        f"Too few documents for a tree of their own, and so grown with {language_name(languages.codes[0])}: {named} "
-        f"(a language needs {FEWEST:,} documents and {LEAST_SHARE:.0%} of all)"
+        f"Too few documents for a separate tree, grown with {language_name(languages.codes[0])}: {named} "
+        f"(a language needs {MIN_DOCUMENTS:,} documents and {MIN_SHARE:.0%} of all)"
     )
 
 
-def telling_words(counts: Csr, languages: Languages) -> Bools:
-    """The words that more than half of the documents of a language have: of several languages, each by its own."""
-    found: Bools = np.zeros(counts.shape[1], np.bool_)
-    for place in spoken(languages, counts.shape[0]):
-        own = languages.places == place
-        frequency = sum(document_frequency(rows[np.flatnonzero(own[here])]) for here, rows in row_runs(counts))
-        found |= frequency > HALF * np.count_nonzero(own)
-    return found
+def find_language_words(counts: Csr, languages: Languages) -> Bools:
+    """Return the mask of words that more than half of the documents of a language have."""
+    mask: Bools = np.zeros(counts.shape[1], np.bool_)
+    for place in select_languages(languages, counts.shape[0]):
+        is_language = languages.places == place
+        frequency = sum(
+            compute_document_frequency(rows[np.flatnonzero(is_language[run])]) for run, rows in iterate_rows(counts)
+        )
+        mask |= frequency > HALF * np.count_nonzero(is_language)
+    return mask
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A language that was grown on its own: its code, the rows of its documents, and the fitted model."""
+    """Language with its own tree: code, rows of its documents, and the fitted model."""
 
     code: str
     rows: Ints
@@ -76,133 +83,143 @@ class Branch:
 
     @property
     def tree(self) -> Tree:
-        """Its tree."""
+        """Topic tree of the language."""
         tree: Tree = self.model.tree_
         return tree
 
     @property
     def upper(self) -> list[int]:
-        """Its topics down to some levels below the root; the root itself where there are none."""
-        return [node for node, depth in enumerate(self.tree.depths) if 0 < depth <= LEVELS] or [self.tree.root]
+        """Topics down to ``MAX_LEVELS`` below the root; the root itself in a tree of one node."""
+        return [node for node, depth in enumerate(self.tree.depths) if 0 < depth <= MAX_LEVELS] or [self.tree.root]
 
-    def lying(self) -> Bools:
-        """Which of its documents lie mostly under each of these topics, (documents, topics)."""
+    def find_assigned(self) -> Bools:
+        """Return which documents have at least half of their content under each upper topic, (documents, topics)."""
         mask = self.tree.path_mask(self.model.tree_model_.class_nodes)[:, self.upper]
-        found: Bools = np.asarray(self.model.cluster_given_doc_ @ mask) >= HALF
-        return found
+        is_assigned: Bools = np.asarray(self.model.cluster_given_doc_ @ mask) >= HALF
+        return is_assigned
 
 
-def rows_by_language(languages: Languages, rows: Ints | None) -> list[tuple[str, Ints]]:
-    """Codes, and which of some documents are grown together: those of no such language go with the most frequent."""
+def group_rows(languages: Languages, rows: Ints | None) -> list[tuple[str, Ints]]:
+    """Return codes and rows of documents that grow together; small languages join the most frequent one."""
     places = languages.places if rows is None else languages.places[rows]
-    chosen = spoken(languages, len(languages.places))
-    if not chosen:
+    languages_chosen = select_languages(languages, len(languages.places))
+    if not languages_chosen:
         return []
-    other = ~np.isin(places, chosen[1:])
-    found = [np.flatnonzero(other), *(np.flatnonzero(places == place) for place in chosen[1:])]
-    return [(languages.codes[place], own) for place, own in zip(chosen, found, strict=True) if len(own)]
+    other = ~np.isin(places, languages_chosen[1:])
+    groups = [np.flatnonzero(other), *(np.flatnonzero(places == place) for place in languages_chosen[1:])]
+    return [
+        (languages.codes[place], language_rows)
+        for place, language_rows in zip(languages_chosen, groups, strict=True)
+        if len(language_rows)
+    ]
 
 
-def numbers_of_topics(wanted: int | None, sizes: Sequence[int]) -> list[int | None]:
-    """How many topics each language gets of those that were asked for: by its documents, and at least one."""
-    if wanted is None:
+def divide_topics(n_topics: int | None, sizes: Sequence[int]) -> list[int | None]:
+    """Return the number of topics of each language, by its documents, at least one."""
+    if n_topics is None:
         return [None] * len(sizes)
-    total, found = sum(sizes), list[int]()
+    total, numbers = sum(sizes), list[int]()
     for place, size in enumerate(sizes[1:], 1):
-        found.append(max(1, min(round(wanted * size / total), wanted - (len(sizes) - place))))
-    return [max(1, wanted - sum(found)), *found]
+        numbers.append(max(1, min(round(n_topics * size / total), n_topics - (len(sizes) - place))))
+    return [max(1, n_topics - sum(numbers)), *numbers]
 
 
 @dataclass(frozen=True)
-class Joined:
-    """The fitted tree of all languages, how it came about in a sentence, and what its branches are called, by node."""
+class JoinedTrees:
+    """Fitted tree of all languages, a sentence on its origin, and the names of its branches by node."""
 
     model: Any
-    said: str
+    summary: str
     names: dict[int, str]
 
 
-def joined(way: str, model: Any, branches: Sequence[Branch], counts: Csr, words: Sequence[str]) -> Joined:
-    """The trees of languages as one."""
-    trees = [one.tree for one in branches]
-    named = [f"{language_name(one.code)} {len(one.tree.leaves):,}" for one in branches]
-    grown = f"{', '.join(named)} topics, each language grown on its own"
+def join_trees(way: str, model: Any, branches: Sequence[Branch], counts: Csr, words: Sequence[str]) -> JoinedTrees:
+    """Return the trees of several languages as one tree."""
+    trees = [branch.tree for branch in branches]
+    named = [f"{language_name(branch.code)} {len(branch.tree.leaves):,}" for branch in branches]
+    introduction = f"{', '.join(named)} topics, each language grown on its own"
     names: dict[int, str] = {}
     if way == APART:
-        layout, said = joined_trees.side_by_side(trees), f"{grown}, as a branch"
+        layout, summary = joined_trees.lay_out_side_by_side(trees), f"{introduction}, as a branch"
         tops = [node for node, parent in enumerate(layout.parents) if parent == 0]
-        names = {node: language_name(branches[layout.made_of[node][0][0]].code) for node in tops}
+        names = {node: language_name(branches[layout.old_nodes[node][0][0]].code) for node in tops}
     else:
-        same = same_topics(branches, counts, words)
-        layout = joined_trees.under_one_root(trees, same)
-        number = len(set(same.values()))
-        several = "no topic is" if not number else "1 topic is" if number == 1 else f"{number:,} topics are"
-        said = f"{grown}; {several} the same in several, by words that they share"
-    fitted = joined_trees.join(model, [one.model for one in branches], [one.rows for one in branches], counts, layout)
-    return Joined(fitted, said, names)
+        matches = match_topics(branches, counts, words)
+        layout = joined_trees.lay_out_under_one_root(trees, matches)
+        number = len(set(matches.values()))
+        clause = "no topic is" if not number else "1 topic is" if number == 1 else f"{number:,} topics are"
+        summary = f"{introduction}; {clause} the same in several, by words that they share"
+    fitted = joined_trees.fit_joined_tree(
+        model, [branch.model for branch in branches], [branch.rows for branch in branches], counts, layout
+    )
+    return JoinedTrees(fitted, summary, names)
 
 
-def same_topics(branches: Sequence[Branch], counts: Csr, words: Sequence[str]) -> dict[Node, Node]:
-    """Topics of further languages that are the same as one of the first language, and that one: the surest first.
+def match_topics(branches: Sequence[Branch], counts: Csr, words: Sequence[str]) -> dict[Node, Node]:
+    """Return topics of further languages with their counterpart in the first language, the surest first.
 
-    None of them lies below another.
+    No matched topic is below another one.
     """
-    first, found = branches[0], dict[Node, Node]()
+    first, matches = branches[0], dict[Node, Node]()
     for number, other in enumerate(branches[1:], 1):
-        shared = _shared_words(first, other, counts, words)
-        if shared.sum() < COMMON:
+        shared = _find_shared_words(first, other, counts, words)
+        if shared.sum() < MIN_COMMON:
             continue
-        ours, theirs = (_signatures(one, counts[:, np.flatnonzero(shared)]) for one in (first, other))
-        likeness, chance = ours @ theirs.T, _by_chance(ours, theirs)
+        first_signatures, second_signatures = (
+            _compute_signatures(row, counts[:, np.flatnonzero(shared)]) for row in (first, other)
+        )
+        likeness, chance = first_signatures @ second_signatures.T, _estimate_chance(first_signatures, second_signatures)
         for place in np.argsort(-likeness, axis=None, kind="stable").tolist():
-            one, two = divmod(place, likeness.shape[1])
-            if likeness[one, two] <= chance:
+            row, column = divmod(place, likeness.shape[1])
+            if likeness[row, column] <= chance:
                 break
-            here, there = (0, first.upper[one]), (number, other.upper[two])
-            mine = {node: target for node, target in found.items() if node[0] == number}
-            others = [target[1] for target in found.values() if target != here]  # two languages may have the same
-            if here in mine.values() or _nested(other.tree, there[1], [node for _, node in mine]):
+            here, there = (0, first.upper[row]), (number, other.upper[column])
+            own_matches = {node: target for node, target in matches.items() if node[0] == number}
+            others = [
+                target[1] for target in matches.values() if target != here
+            ]  # a counterpart can have topics of several languages
+            if here in own_matches.values() or _is_nested(other.tree, there[1], [node for _, node in own_matches]):
                 continue
-            if not _nested(first.tree, here[1], others):
-                found[there] = here
-    return found
+            if not _is_nested(first.tree, here[1], others):
+                matches[there] = here
+    return matches
 
 
-def _nested(tree: Tree, node: int, others: Sequence[int]) -> bool:
-    """Whether a node is above or below one of others, or one of them."""
+def _is_nested(tree: Tree, node: int, others: Sequence[int]) -> bool:
+    """Return whether a node is among other nodes, above one or below one."""
     return any(node in tree.path(other) or other in tree.path(node) for other in others)
 
 
-def _shared_words(first: Branch, other: Branch, counts: Csr, words: Sequence[str]) -> Bools:
-    """Words that both languages have about as often, and that say something in neither grammar."""
+def _find_shared_words(first: Branch, other: Branch, counts: Csr, words: Sequence[str]) -> Bools:
+    """Return the mask of words that two languages use about equally often, without function words."""
     rates, number = list[Array](), list[Array]()
-    for one in (first, other):
-        number.append(document_frequency(counts[one.rows]))
-        rates.append(number[-1] / max(1, len(one.rows)))
+    for branch in (first, other):
+        number.append(compute_document_frequency(counts[branch.rows]))
+        rates.append(number[-1] / max(1, len(branch.rows)))
     ratio = np.minimum(*rates) / np.maximum(np.maximum(*rates), 1e-12)
-    grammar = {word for one in (first, other) if has_stop_words(one.code) for word in function_words(one.code)}
-    plain = np.array([len(word) >= LETTERS and word not in grammar for word in words], np.bool_)
-    found: Bools = (np.minimum(*number) >= COMMON) & (ratio >= RATIO) & plain
-    return found
+    grammar = {word for branch in (first, other) if has_stop_words(branch.code) for word in function_words(branch.code)}
+    plain = np.array([len(word) >= MIN_LETTERS and word not in grammar for word in words], np.bool_)
+    shared: Bools = (np.minimum(*number) >= MIN_COMMON) & (ratio >= MIN_RATIO) & plain
+    return shared
 
 
-def _signatures(branch: Branch, counts: Csr) -> Array:
-    """Of each topic how much more often its documents have a word than those of its language; of length one."""
-    own, lying = counts[branch.rows], branch.lying()
-    everywhere = (document_frequency(own) + 0.5) / (own.shape[0] + 1)
-    found: Array = np.zeros((lying.shape[1], counts.shape[1]))
-    for place in range(len(found)):
-        rows = np.flatnonzero(lying[:, place])
-        if len(rows) >= FEWEST_UNDER:
-            rate = (document_frequency(own[rows]) + everywhere) / (len(rows) + 1)
-            found[place] = np.maximum(np.log(rate / everywhere), 0.0) * np.sqrt(rate)
-    found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
-    return found
+def _compute_signatures(branch: Branch, counts: Csr) -> Array:
+    """Return for each topic how much more frequent words are in it than in its language, with unit length."""
+    language_counts, assigned = counts[branch.rows], branch.find_assigned()
+    base_rate = (compute_document_frequency(language_counts) + 0.5) / (language_counts.shape[0] + 1)
+    signatures: Array = np.zeros((assigned.shape[1], counts.shape[1]))
+    for place in range(len(signatures)):
+        rows = np.flatnonzero(assigned[:, place])
+        if len(rows) >= MIN_TOPIC_DOCUMENTS:
+            rate = (compute_document_frequency(language_counts[rows]) + base_rate) / (len(rows) + 1)
+            signatures[place] = np.maximum(np.log(rate / base_rate), 0.0) * np.sqrt(rate)
+    signatures /= np.maximum(np.linalg.norm(signatures, axis=1, keepdims=True), 1e-12)
+    return signatures
 
 
-def _by_chance(ours: Array, theirs: Array) -> float:
-    """The likeness that the best of as many pairs would have if words meant nothing: by words that change places."""
-    rng, found = np.random.default_rng(0), list[float]()
-    for _ in range(DRAWS):
-        found.append(float((ours @ theirs[:, rng.permutation(theirs.shape[1])].T).max(initial=0.0)))
-    return float(np.quantile(found, SURE))
+def _estimate_chance(first: Array, second: Array) -> float:
+    """Return the largest similarity of any pair of topics under random permutations of the words."""
+    rng, maxima = np.random.default_rng(0), list[float]()
+    for _ in range(N_PERMUTATIONS):
+        maxima.append(float((first @ second[:, rng.permutation(second.shape[1])].T).max(initial=0.0)))
+    return float(np.quantile(maxima, CHANCE_QUANTILE))

@@ -1,4 +1,4 @@
-"""How a collection is grown: everything a person may choose, as one value that is kept with the collection."""
+"""Recipe of a grow: every choice of the user as one value that is stored with the collection."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 from topiarist.counts.settings import MIN_DOCUMENTS, MIN_SHARE, CountSettings, PhraseSettings
 from topiarist.errors import UsageError
-from topiarist.estimators.tree_models import TREE_MODELS, listed, online_models
+from topiarist.estimators.tree_models import TREE_MODELS, join_names, list_online_models
 from topiarist.text.dates import AUTO as DATES_AUTO
 from topiarist.text.dates import ORDERS
 from topiarist.text.fields import ALL
-from topiarist.text.language import AUTO, Language, language_code
-from topiarist.text.segmenters import installed_for
+from topiarist.text.language import AUTO, Language, get_language_code
+from topiarist.text.segmenters import find_installed_extra
 from topiarist.text.stems import has_stemmer
 from topiarist.text.stop_words import has_stop_words, stop_words_from_file
 
 if TYPE_CHECKING:  # the command line takes its defaults from here, and its help loads nothing numerical
-    from topiarist.hierarchy.tree import Tree
+    from topiarist.trees.tree import Tree
 
 APART, TOGETHER, ONE = LANGUAGE_WAYS = ("apart", "together", "one")  # of documents in several languages
 JOINED = "cam"  # the model whose trees can be joined
+GUIDED = "guided"  # the growth that every model offers
+ALTERNATIVES = {"growth": "growths", "topic_mix": "topic_mixes"}  # where a kind of model lists the values of a setting
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,10 @@ class Recipe:
     documents, "all", "none", or names with commas between them. ``passages``: cut long documents into passages (pages,
     sections, else about 300 words), and grow the tree on these. ``languages``: how documents in several languages are
     grown: "together" under one root, "apart" as branches, or "one", the most frequent, without the others.
+    ``growth``: "guided", by geometry and EM, or "annealed", by temperature as in the papers, in memory only.
+    ``topic_mix``: how the model "hplsa" mixes the levels of a topic: "ml", "uniform" or "heldout"; None: "ml".
+    ``fields``: names of fields that topics may have: "auto" (the bundled ones, for English), "none", or the lines of a
+    list, ``name: typical words``.
     """
 
     language: str = AUTO
@@ -60,26 +66,41 @@ class Recipe:
     columns: str = ALL
     passages: bool = False
     languages: str = TOGETHER
+    growth: str = GUIDED
+    topic_mix: str | None = None
+    fields: str = AUTO
 
     def __post_init__(self) -> None:
         if self.model not in TREE_MODELS:
             raise UsageError(f"there is no model called {self.model!r}", hint=", ".join(TREE_MODELS))
+        self._check_growth()
         if self.dates not in (DATES_AUTO, *ORDERS):
             raise UsageError(f"dates are {' or '.join(ORDERS)}, or {DATES_AUTO}; got {self.dates!r}", hint=ORDERS[0])
         if self.languages not in LANGUAGE_WAYS:
             raise UsageError(
                 f"languages are grown {', '.join(LANGUAGE_WAYS)}; got {self.languages!r}",
-                hint=f"--languages {TOGETHER}",
+                hint=f'languages = "{TOGETHER}"',
             )
         if self.languages == APART and (self.model != JOINED or self.hierarchy is not None or self.online):
             raise UsageError(f"languages stand apart in a tree that the model {JOINED} has grown, and not online")
         if self.language != AUTO:
-            language_code(self.language)  # an unknown one is an error now, not after an hour of reading
+            get_language_code(self.language)  # an unknown one is an error now, not after an hour of reading
         if self.topics is not None and self.topics < 1:
             raise UsageError(f"a tree has at least 1 topic, got {self.topics}", hint="--topics 12, or auto")
         if self.online and (not TREE_MODELS[self.model].online or self.hierarchy is not None):
-            known = listed(online_models(), "and")
-            raise UsageError(f"online learning goes with the models {known}, and without a hierarchy")
+            models = join_names(list_online_models(), "and")
+            raise UsageError(f"online learning goes with the models {models}, and without a hierarchy")
+
+    def _check_growth(self) -> None:
+        kind = TREE_MODELS[self.model]
+        _check_offered("growth", self.growth, self.model, kind.growths)
+        if self.topic_mix is not None:
+            _check_offered("topic_mix", self.topic_mix, self.model, kind.topic_mixes)
+        if self.hierarchy is not None and (self.growth != GUIDED or self.topic_mix is not None):
+            raise UsageError(
+                "growth and topic_mix are for a tree that is grown, got a hierarchy",
+                hint="leave out growth and topic_mix, or the hierarchy",
+            )
 
     def check(self) -> None:
         """Refuse, before anything is read, stop words or a stemmer that do not exist."""
@@ -109,28 +130,28 @@ class Recipe:
             stop_words=stop_words,
             stem=stem,
             phrases=PhraseSettings() if self.phrases else None,
-            segmenter=installed_for(language.code),
+            segmenter=find_installed_extra(language.code),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON data."""
-        body = {known.name: getattr(self, known.name) for known in fields(self)}
+        """Return the recipe as plain JSON data."""
+        body = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         return {**body, "hierarchy": None if self.hierarchy is None else self.hierarchy.to_dict()}
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What tells it from others; a recipe of version 0.1, which wrote 3 where nobody chose, is still the same."""
-        return identity(self.to_dict())
 
     @classmethod
     def from_dict(cls, body: Mapping[str, Any]) -> Recipe:
-        """What ``to_dict`` has written."""
-        from topiarist.hierarchy.tree import Tree
+        """Return the recipe of a value that ``to_dict`` returned."""
+        from topiarist.trees.tree import Tree
 
         tree = body.get("hierarchy")
         return cls(**{**body, "hierarchy": None if tree is None else Tree.from_dict(tree)})
 
 
-def identity(body: Mapping[str, Any]) -> dict[str, Any]:
-    """See ``Recipe.identity``, of what ``to_dict`` has written."""
-    return {**body, "min_documents": body.get("min_documents") or MIN_DOCUMENTS}
+def _check_offered(name: str, value: str, model: str, choices: tuple[str, ...]) -> None:
+    """Raise UsageError if a model does not offer a value of a setting."""
+    if not choices:
+        others = [other for other, kind in TREE_MODELS.items() if getattr(kind, ALTERNATIVES[name])]
+        raise UsageError(f"the model {model} has no {name}, got {value!r}", hint=f"model = {' or '.join(others)}")
+    if value not in choices:
+        expected = " or ".join(map(repr, choices))
+        raise UsageError(f"expected {expected} as {name} of the model {model}, got {value!r}", hint=choices[0])

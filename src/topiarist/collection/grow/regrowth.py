@@ -1,7 +1,7 @@
-"""Growing again to see what was chance: trees of other halves of the documents, and how much of each topic comes back.
+"""Topic stability: the share of each topic that reappears in trees grown from other halves of the documents.
 
-See ``measures.steadiness``. What was found is kept with the collection, and holds until its tree is fitted again; of a
-topic that an edit has given other documents in the meantime nothing is known.
+See ``metrics.steadiness``. The result is stored with the collection until its tree is fitted again. Topics whose
+documents an edit changed meanwhile have no value.
 """
 
 from __future__ import annotations
@@ -14,59 +14,62 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topiarist.arrays import Floats
-from topiarist.collection.copies import fitted_rows
-from topiarist.collection.describe.topic_tree import placed
-from topiarist.collection.grow.grower import Grower
+from topiarist.collection.copies import select_fitted_rows
+from topiarist.collection.describe.topic_tree import assign_documents
+from topiarist.collection.grow.fitting import fit_model
 from topiarist.collection.grow.recipe import Recipe
-from topiarist.collection.shape.shape import Shape
+from topiarist.collection.grow.state import GrowOptions
+from topiarist.collection.shape.tree_state import TreeState
 from topiarist.collection.state import TREE
 from topiarist.counts.corpus import Corpus
 from topiarist.errors import UsageError
-from topiarist.estimators.common.progress import Watching
-from topiarist.estimators.tree.fitted_tree import folded_in, tree_model
-from topiarist.measures.placed_documents import Placed
-from topiarist.measures.steadiness import WORDS, in_words, steadiness
-from topiarist.store import facts
+from topiarist.estimators.tree.fitted_tree import fold_in, get_tree_model
+from topiarist.metrics.placed_documents import DocumentAssignments
+from topiarist.metrics.steadiness import WORDS, compute_stability, describe_stability
+from topiarist.progress import ProgressReporter
+from topiarist.storage import facts
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
-TREES = 5  # that are grown again
-FEWEST = 40  # documents: half of fewer is no collection
-KEPT = "steadiness"  # among the settings of a collection
+N_TREES = 5  # that are grown again
+MIN_DOCUMENTS = 40  # documents: half of fewer is no collection
+STABILITY_SETTING = "steadiness"  # among the settings of a collection
 
 
 @dataclass(frozen=True)
-class Steadiness:
-    """The share of each topic that came back, by the topic's number, in so many other trees."""
+class TopicStability:
+    """Share of each topic, by its number, that reappears in other trees."""
 
     shares: Mapping[int, float]
     n_trees: int
 
-    def said(self, topic: int) -> str:
-        """What is known of a topic, in words with the number behind them; nothing where nothing is known."""
+    def describe(self, topic: int) -> str:
+        """Return the stability of a topic in words and numbers; empty if unknown."""
         share = self.shares.get(topic)
-        return "" if share is None else f"{in_words(share)} ({share:.0%} came back in {self.n_trees} other trees)"
+        return (
+            ""
+            if share is None
+            else f"{describe_stability(share)} ({share:.0%} came back in {self.n_trees} other trees)"
+        )
 
     def counts(self) -> dict[str, int]:
-        """How many topics are steady, mixed, or may be chance."""
-        told = [in_words(share) for share in self.shares.values()]
-        return {word: told.count(word) for word in WORDS}
+        """Return the numbers of steady, mixed and chance topics."""
+        descriptions = [describe_stability(share) for share in self.shares.values()]
+        return {word: descriptions.count(word) for word in WORDS}
 
 
 def check_steadiness(
     collection: Collection,
-    n_trees: int = TREES,
+    n_trees: int = N_TREES,
     *,
-    watching: Watching | None = None,
+    reporter: ProgressReporter | None = None,
     n_threads: int | None = None,
-) -> Steadiness | None:
-    """Grow other trees from halves of the documents, place all documents in each, and keep what came back.
+) -> TopicStability | None:
+    """Grow trees on halves of the documents, place all documents in each, and store the stability of topics.
 
-    Copies count once: of a kind only the first is looked at.
-
-    The halves are of chance, each growth has a seed of its own, and each tree is asked for as many topics as this one
-    has. Whoever stops it (KeyboardInterrupt) keeps what the trees so far say; None before the first.
+    Duplicates count once. The halves are random, each growth has its own seed, and each tree gets as many topics as
+    this one. KeyboardInterrupt keeps the result of the trees so far. Return None before the first tree.
     """
     recipe = Recipe.from_dict(collection.settings["recipe"])
     if recipe.hierarchy is not None:
@@ -75,70 +78,75 @@ def check_steadiness(
         raise UsageError("the tree was edited and not fitted yet", hint="topiarist shape FOLDER --refit first")
     n_docs = len(collection)
     n_once = n_docs - len(collection.copies)
-    if n_once < FEWEST:
-        raise UsageError(f"{n_once} documents are too few to grow trees from halves of them", hint=f"{FEWEST} or more")
-    rows = fitted_rows(collection.copies, n_docs)
-    here, counts = collection.placed, collection.counts
+    if n_once < MIN_DOCUMENTS:
+        raise UsageError(
+            f"{n_once} documents are too few to grow trees from half samples", hint=f"{MIN_DOCUMENTS} or more"
+        )
+    rows = select_fitted_rows(collection.copies, n_docs)
+    current, counts = collection.assignments, collection.counts
     if rows is not None:  # copies in both halves would bring back any topic that they make
-        here = placed(collection.outline, collection.shares[rows], [here.ids[row] for row in rows.tolist()])
+        current = assign_documents(
+            collection.outline, collection.shares[rows], [current.ids[row] for row in rows.tolist()]
+        )
         counts = counts[rows]
     vectors = collection.vectors if rows is None or collection.vectors is None else collection.vectors[rows]
-    others = list[Placed]()
-    corpus = Corpus(tuple(here.ids), counts, collection.counting.vocabulary)
-    wanted = replace(recipe, topics=len(collection.outline.tree.leaves), online=False)
+    other_trees = list[DocumentAssignments]()
+    corpus = Corpus(tuple(current.ids), counts, collection.counting.vocabulary)
+    base_recipe = replace(recipe, topics=len(collection.outline.tree.leaves), online=False)
     try:
         for number in range(n_trees):
-            again = replace(wanted, seed=recipe.seed + 1 + number)
-            others.append(_grown_again(corpus, again, n_threads, vectors))
-            if watching is not None:
-                watching.step(number + 1, n_trees)
+            tree_recipe = replace(base_recipe, seed=recipe.seed + 1 + number)
+            other_trees.append(_grow_half(corpus, tree_recipe, n_threads, vectors))
+            if reporter is not None:
+                reporter.show_steps(number + 1, n_trees)
     except KeyboardInterrupt:
-        if not others:
+        if not other_trees:
             return None
-    found = steadiness(here, others)
+    stability = compute_stability(current, other_trees)
     topics = collection.outline.topics
-    shares = {topics[node]: round(float(share), 4) for node, share in enumerate(found) if np.isfinite(share)}
-    told = Steadiness(MappingProxyType(shares), len(others))
-    _keep(collection, told)
-    return told
+    shares = {topics[node]: round(float(share), 4) for node, share in enumerate(stability) if np.isfinite(share)}
+    result = TopicStability(MappingProxyType(shares), len(other_trees))
+    _save_stability(collection, result)
+    return result
 
 
-def _grown_again(corpus: Corpus, recipe: Recipe, n_threads: int | None, vectors: Floats | None) -> Placed:
-    """All documents, in a tree that grew on half of them."""
+def _grow_half(corpus: Corpus, recipe: Recipe, n_threads: int | None, vectors: Floats | None) -> DocumentAssignments:
+    """Return all documents in a tree that grew on half of them."""
     order = np.random.default_rng(recipe.seed).permutation(corpus.n_docs)
     half = np.sort(order[: (len(order) + 1) // 2])
-    some = corpus.subset(half)
-    model = Grower(recipe, n_threads).fitted(some, vectors=None if vectors is None else vectors[half])
-    fitted = tree_model(model)
-    shares = folded_in(model, corpus.counts, np.empty(0, np.int64), vectors=vectors).shares
-    return Placed(fitted.tree, fitted.class_nodes, shares, corpus.ids)
+    sample = corpus.subset(half)
+    options = GrowOptions(n_threads=n_threads)
+    model = fit_model(recipe, options, sample, vectors=None if vectors is None else vectors[half])
+    fitted = get_tree_model(model)
+    shares = fold_in(model, corpus.counts, np.empty(0, np.int64), vectors=vectors).shares
+    return DocumentAssignments(fitted.tree, fitted.class_nodes, shares, corpus.ids)
 
 
-def _keep(collection: Collection, told: Steadiness) -> None:
-    """Write it down for the tree that it is true of."""
+def _save_stability(collection: Collection, result: TopicStability) -> None:
+    """Store the stability with the tree that it belongs to."""
     body = {
-        "tree": collection.state.parts[TREE], "n_trees": told.n_trees, "shares": dict(told.shares),
-        "classes": _classes_under(collection.outline),
+        "tree": collection.state.parts[TREE], "n_trees": result.n_trees, "shares": dict(result.shares),
+        "classes": _list_classes(collection.outline),
     }  # fmt: skip
     with collection.folder.writing() as generation:
-        facts.change_settings(generation.database, {KEPT: body})
+        facts.change_settings(generation.database, {STABILITY_SETTING: body})
 
 
-def known_steadiness(collection: Collection) -> Steadiness | None:
-    """What was found for the topics as they are; None where nobody has looked, or the tree was fitted again since.
+def load_stability(collection: Collection) -> TopicStability | None:
+    """Return the stored stability of unchanged topics; None if it was not measured since the last fit.
 
-    A topic that was merged, or that others were moved under or away from, is another one than was looked for.
+    A merged topic, or one that gained or lost subtopics, has changed.
     """
-    body: Any = facts.settings(collection.generation.database).get(KEPT)
+    body: Any = facts.settings(collection.generation.database).get(STABILITY_SETTING)
     if not isinstance(body, dict) or body.get("tree") != collection.state.parts.get(TREE):
         return None
-    now, then = _classes_under(collection.outline), body.get("classes")
-    same = [topic for topic in body["shares"] if then is None or now.get(topic) == then.get(topic)]
-    shares = {int(topic): float(body["shares"][topic]) for topic in same}
-    return Steadiness(MappingProxyType(shares), int(body["n_trees"]))
+    now, then = _list_classes(collection.outline), body.get("classes")
+    unchanged = [topic for topic in body["shares"] if then is None or now.get(topic) == then.get(topic)]
+    shares = {int(topic): float(body["shares"][topic]) for topic in unchanged}
+    return TopicStability(MappingProxyType(shares), int(body["n_trees"]))
 
 
-def _classes_under(outline: Shape) -> dict[str, list[int]]:
-    """The classes of the model under each topic: what the topic holds, however the tree around it is edited."""
+def _list_classes(outline: TreeState) -> dict[str, list[int]]:
+    """Return the classes of the model under each topic, which identify its content across edits."""
     mask = outline.tree.path_mask(outline.class_nodes)
     return {str(topic): np.flatnonzero(mask[:, node]).tolist() for node, topic in enumerate(outline.topics)}

@@ -1,4 +1,4 @@
-"""Edits as people write them: a YAML or JSON file, or the words of a command.
+"""Text forms of edits: a YAML or JSON file, or the words of a command.
 
 - rename: {topic: oil, name: Energy}
 - merge: {topics: [court, police], name: Justice}
@@ -13,12 +13,12 @@ import json
 import re
 import reprlib
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, asdict, fields, replace
 from typing import Any
 
 from topiarist.collection.shape.edits import (
-    KINDS,
+    EDIT_KINDS,
     Branch,
     Delete,
     Describe,
@@ -36,9 +36,9 @@ from topiarist.collection.shape.edits import (
     Unpin,
 )
 from topiarist.errors import UsageError
-from topiarist.text.spelling import proposed
+from topiarist.text.spelling import format_proposals
 
-WORDS = {  # of a command, for messages
+EDIT_FORMS = {  # syntax of the commands, for messages
     "rename": "rename TOPIC NAME",
     "describe": "describe TOPIC NOTE",
     "merge": "merge TOPIC TOPIC… [as NAME]",
@@ -58,14 +58,14 @@ EXAMPLE = "- rename: {topic: oil, name: Energy}"
 
 
 def read_edits(text: str, *, format: str = "yaml") -> tuple[Edit, ...]:
-    """The edits of a file: a list with one edit an entry."""
+    """Return the edits of a file, a list with one edit for each entry."""
     try:
         if format == "json":
-            found = json.loads(text)
+            entries = json.loads(text)
         else:
             import yaml
 
-            found = yaml.safe_load(text)
+            entries = yaml.safe_load(text)
     except RecursionError as error:
         raise UsageError("the edits cannot be read: they are nested too deeply", hint=EXAMPLE) from error
     except ValueError as error:
@@ -74,47 +74,52 @@ def read_edits(text: str, *, format: str = "yaml") -> tuple[Edit, ...]:
         mark = getattr(error, "problem_mark", None)
         place = f" (line {mark.line + 1})" if mark else ""
         raise UsageError(f"the edits cannot be read as YAML{place}", hint=EXAMPLE) from error
-    if isinstance(found, Mapping):
-        found = [found]
-    if not isinstance(found, list) or not found:
-        raise UsageError(f"expected a list of edits, got {type(found).__name__}", hint=EXAMPLE)
-    return tuple(edit_from(entry, place) for place, entry in enumerate(found, 1))
+    if isinstance(entries, Mapping):
+        entries = [entries]
+    if not isinstance(entries, list) or not entries:
+        raise UsageError(f"expected a list of edits, got {type(entries).__name__}", hint=EXAMPLE)
+    return tuple(parse_edit(entry, place) for place, entry in enumerate(entries, 1))
 
 
-def edit_from(entry: Any, place: int = 1) -> Edit:
-    """An edit from {kind: {its parts}}."""
+def parse_edit(entry: Any, place: int = 1) -> Edit:
+    """Return the edit of an entry ``{kind: {its parts}}``."""
     if not isinstance(entry, Mapping) or len(entry) != 1:
-        raise UsageError(f"edit {place}: expected one edit with its name, got {shown(entry)}", hint=EXAMPLE)
-    (kind, given), *_ = entry.items()
-    if kind not in KINDS:
-        raise UsageError(f"edit {place}: there is no edit called {kind!r}", hint=proposed(str(kind), list(KINDS)))
-    if not isinstance(given, Mapping):
-        raise UsageError(f"edit {place}: expected the parts of {kind}, got {shown(given)}", hint=_parts(kind))
-    known = {one.name: one for one in fields(KINDS[kind])}
-    wrong = next((str(name) for name in given if name not in known), None)
-    missing = next((n for n, one in known.items() if one.default is MISSING and n not in given), None)
+        raise UsageError(f"edit {place}: expected one edit with its name, got {shorten(entry)}", hint=EXAMPLE)
+    (kind, parts), *_ = entry.items()
+    if kind not in EDIT_KINDS:
+        raise UsageError(
+            f"edit {place}: there is no edit called {kind!r}", hint=format_proposals(str(kind), list(EDIT_KINDS))
+        )
+    if not isinstance(parts, Mapping):
+        raise UsageError(
+            f"edit {place}: expected the parts of {kind}, got {shorten(parts)}", hint=_describe_parts(kind)
+        )
+    field_by_name = {field.name: field for field in fields(EDIT_KINDS[kind])}
+    wrong = next((str(name) for name in parts if name not in field_by_name), None)
+    missing = next((n for n, field in field_by_name.items() if field.default is MISSING and n not in parts), None)
     if wrong is not None or missing is not None:
-        what = f"has no part called {wrong!r}" if wrong is not None else f"needs its part {missing!r}"
-        raise UsageError(f"edit {place}: {kind} {what}", hint=_parts(kind))
-    values = {name: _value(str(known[name].type), value, f"edit {place}: {name}") for name, value in given.items()}
-    edit: Edit = KINDS[kind](**values)
+        fault = f"has no part called {wrong!r}" if wrong is not None else f"needs its part {missing!r}"
+        raise UsageError(f"edit {place}: {kind} {fault}", hint=_describe_parts(kind))
+    values = {
+        name: _check_value(str(field_by_name[name].type), value, f"edit {place}: {name}")
+        for name, value in parts.items()
+    }
+    edit: Edit = EDIT_KINDS[kind](**values)
     return edit
 
 
-def shown(value: Any) -> str:
-    """A value in a message, cut short before it is written out: a few lines of YAML may stand for billions."""
+def shorten(value: Any) -> str:
+    """Return a value for a message, cut before it is formatted; a few lines of YAML can expand to billions."""
     short = reprlib.Repr()
     short.maxlevel, short.maxdict, short.maxlist, short.maxtuple, short.maxstring = 2, 3, 3, 3, 60
     return short.repr(value)[:80]
 
 
-def to_entry(edit: Edit) -> dict[str, Any]:
-    """The edit as ``edit_from`` reads it."""
+def encode_edit(edit: Edit) -> dict[str, Any]:
     return {type(edit).__name__.lower(): asdict(edit)}
 
 
-def to_words(edit: Edit) -> str:
-    """The edit as it would be typed."""
+def format_edit(edit: Edit) -> str:
     match edit:
         case Rename(topic, name) | Describe(topic, name):
             words = [topic, name]
@@ -140,150 +145,145 @@ def to_words(edit: Edit) -> str:
             words = [spellings[0], *(part for word in spellings[1:] for part in ("=", word))]
         case Ignore(chosen) | Forget(chosen):
             words = [*chosen]
-    return " ".join([type(edit).__name__.lower(), *(_quoted(str(word)) for word in words)])
+    return " ".join([type(edit).__name__.lower(), *(_quote_word(str(word)) for word in words)])
 
 
-def to_sentence(edit: Edit) -> str:
-    """The edit as people say it, for pages."""
+def describe_edit(edit: Edit) -> str:
     match edit:
         case Rename(topic, name):
             return f"rename {topic} to “{name}”" if name else f"call {topic} by its words"
         case Describe(topic, note):
             return f"{'write a note about' if note else 'take the note away from'} {topic}"
         case Merge(topics, name):
-            return f"merge {_listed(topics)}" + (f" as “{name}”" if name else "")
+            return f"merge {_join_names(topics)}" + (f" as “{name}”" if name else "")
         case Group(topics, name):
-            return f"put {_listed(topics)} under a new heading “{name}”"
+            return f"put {_join_names(topics)} under a new heading “{name}”"
         case Split(topic, into, others):
-            return f"split {_listed((topic, *others))} in {into}{' each' if others else ''}"
+            return f"split {_join_names((topic, *others))} in {into}{' each' if others else ''}"
         case Move(topic, under):
             return f"move {topic} under {under}"
         case Delete(topic, below):
             return f"delete {topic}{' and its subtopics' if below else ''}"
         case Pin(documents, topic):
-            return f"pin {_documents(documents)} to {topic}"
+            return f"pin {_describe_documents(documents)} to {topic}"
         case Unpin(documents):
-            return f"unpin {_documents(documents)}"
+            return f"unpin {_describe_documents(documents)}"
         case Branch(under, name, documents):
-            return f"add “{name}” under {under} with {_documents(documents)}"
+            return f"add “{name}” under {under} with {_describe_documents(documents)}"
         case Seed(topic, words):
-            return f"say that {_listed(words)} {'belong' if len(words) > 1 else 'belongs'} to {topic}"
+            return f"assign {_join_names(words)} to {topic}"
         case Ignore(words):
-            return f"ignore the word{'s' * (len(words) > 1)} {_listed(words)}"
+            return f"ignore the word{'s' * (len(words) > 1)} {_join_names(words)}"
         case Unite(words):
-            return f"count {_listed(words[1:])} as {words[0]}"
+            return f"count {_join_names(words[1:])} as {words[0]}"
         case Forget(words):
-            return f"forget what was said of {_listed(words)}"
+            return f"forget the edits of {_join_names(words)}"
 
 
-def _listed(topics: Sequence[str | int]) -> str:
+def _join_names(topics: Sequence[str | int]) -> str:
     return f"{', '.join(map(str, topics[:-1]))} and {topics[-1]}" if len(topics) > 1 else str(topics[0])
 
 
-def _documents(ids: Sequence[str]) -> str:
+def _describe_documents(ids: Sequence[str]) -> str:
     return ids[0] if len(ids) == 1 else f"{len(ids):,} documents"
 
 
-def spoken_of(edit: Edit) -> tuple[str | int, ...]:
-    """The topics that an edit names, as it names them."""
+def map_topics(edit: Edit, function: Callable[[str | int], str | int]) -> Edit:
+    """Return the edit with a function applied to every topic that it names."""
     match edit:
         case Merge(topics) | Group(topics):
-            return topics
+            return replace(edit, topics=tuple(map(function, topics)))
         case Split(topic, _, others):
-            return topic, *others
+            return replace(edit, topic=function(topic), others=tuple(map(function, others)))
         case Move(topic, under):
-            return topic, under
+            return replace(edit, topic=function(topic), under=function(under))
         case Branch(under):
-            return (under,)
-        case Unpin() | Ignore() | Unite() | Forget():
-            return ()
-        case _:
-            return (edit.topic,)
-
-
-def named_as(edit: Edit, names: Mapping[str, str], *, numbers: bool = True) -> Edit:
-    """The edit with the full names of topics in place of words that stood for them.
-
-    ``numbers`` stay numbers for whoever types them; for whoever reads a page they become names as well.
-    """
-
-    def full(said: str | int) -> str | int:
-        number = isinstance(said, int) or re.fullmatch(r"#?\d+", said)
-        return said if number and numbers else names.get(str(said), said)
-
-    match edit:
-        case Merge(topics) | Group(topics):
-            return replace(edit, topics=tuple(map(full, topics)))
-        case Split(topic, _, others):
-            return replace(edit, topic=full(topic), others=tuple(map(full, others)))
-        case Move(topic, under):
-            return replace(edit, topic=full(topic), under=full(under))
-        case Branch(under):
-            return replace(edit, under=full(under))
+            return replace(edit, under=function(under))
         case Unpin() | Ignore() | Unite() | Forget():
             return edit
         case _:
-            return replace(edit, topic=full(edit.topic))
+            return replace(edit, topic=function(edit.topic))
 
 
-def _quoted(word: str) -> str:
-    """In quotes where a shell, or we, would take it for several words or for nothing."""
+def list_topics_in_edit(edit: Edit) -> tuple[str | int, ...]:
+    """Return the topics that an edit names, as it names them."""
+    topics = list[str | int]()
+
+    def note(topic: str | int) -> str | int:
+        topics.append(topic)
+        return topic
+
+    map_topics(edit, note)
+    return tuple(topics)
+
+
+def replace_topic_names(edit: Edit, names: Mapping[str, str], *, numbers: bool = True) -> Edit:
+    """Return the edit with full topic names; without ``numbers``, names replace topic numbers too."""
+
+    def find_name(topic: str | int) -> str | int:
+        number = isinstance(topic, int) or re.fullmatch(r"#?\d+", topic)
+        return topic if number and numbers else names.get(str(topic), topic)
+
+    return map_topics(edit, find_name)
+
+
+def _quote_word(word: str) -> str:
+    """Quote a word that a shell or ``parse_edit_line`` would split or drop."""
     return word if word and not re.search(r"[^\w.,:@%+=/·-]", word) else shlex.quote(word)
 
 
-def _value(kind: str, value: Any, where: str) -> Any:
-    """A value of the type that the part of an edit has."""
+def _check_value(kind: str, value: Any, where: str) -> Any:
     if kind.startswith("tuple"):
         values = value if isinstance(value, list | tuple) else [value]
-        if not all(isinstance(one, str | int) and not isinstance(one, bool) for one in values):
-            raise UsageError(f"{where}: expected a list of names, got {shown(value)}")
+        if not all(isinstance(item, str | int) and not isinstance(item, bool) for item in values):
+            raise UsageError(f"{where}: expected a list of names, got {shorten(value)}")
         return tuple(values if "int" in kind else map(str, values))
-    wanted: tuple[type, ...] = {"bool": (bool,), "int": (int,), "str": (str,)}.get(kind, (str, int))
+    kinds: tuple[type, ...] = {"bool": (bool,), "int": (int,), "str": (str,)}.get(kind, (str, int))
     if value is None and "None" in kind:
         return None
-    if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
-        raise UsageError(f"{where}: expected {' or '.join(one.__name__ for one in wanted)}, got {shown(value)}")
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        raise UsageError(f"{where}: expected {' or '.join(item.__name__ for item in kinds)}, got {shorten(value)}")
     return value
 
 
-def _parts(kind: str) -> str:
-    return f"- {kind}: {{{', '.join(f'{one.name}: …' for one in fields(KINDS[kind]))}}}"
+def _describe_parts(kind: str) -> str:
+    return f"- {kind}: {{{', '.join(f'{field.name}: …' for field in fields(EDIT_KINDS[kind]))}}}"
 
 
-def edits_of(given: Iterable[Any]) -> tuple[Edit, ...]:
-    """Edits in whatever form they come: as values, as entries of a file, or as lines of words."""
-    found: list[Edit] = []
-    for place, one in enumerate([given] if isinstance(given, str | Mapping) else given, 1):
-        if isinstance(one, str):
-            found.append(edit_of_line(one))
+def parse_edits(entries: Iterable[Any]) -> tuple[Edit, ...]:
+    """Return edits from values, entries of a file or lines of words."""
+    edits: list[Edit] = []
+    for place, entry in enumerate([entries] if isinstance(entries, str | Mapping) else entries, 1):
+        if isinstance(entry, str):
+            edits.append(parse_edit_line(entry))
         else:
-            found.append(one if isinstance(one, Edit) else edit_from(one, place))
-    return tuple(found)
+            edits.append(entry if isinstance(entry, Edit) else parse_edit(entry, place))
+    return tuple(edits)
 
 
-def edit_of_line(line: str) -> Edit:
-    """An edit from a line as it would be typed, with quotes around names of several words."""
+def parse_edit_line(line: str) -> Edit:
+    """Return the edit of a typed line, with quotes around names of several words."""
     try:
         words = shlex.split(line)
-    except ValueError:  # a quote that nobody closes, as in: rename oil Driver's
+    except ValueError:  # an unclosed quote, as in: rename oil Driver's
         words = line.split()
     if not words:
-        raise UsageError("expected an edit, got an empty line", hint=WORDS["rename"])
-    return edit_of_words(words)
+        raise UsageError("expected an edit, got an empty line", hint=EDIT_FORMS["rename"])
+    return parse_edit_words(words)
 
 
-def edit_of_words(words: Sequence[str]) -> Edit:
-    """An edit from the words of a command: rename oil Energy."""
+def parse_edit_words(words: Sequence[str]) -> Edit:
+    """Return the edit of the words of a command, such as ``rename oil Energy``."""
     kind, *rest = words
-    if kind not in KINDS:
-        raise UsageError(f"there is no edit called {kind!r}", hint=proposed(kind, list(KINDS)))
-    edit = _of_words(kind, rest)
+    if kind not in EDIT_KINDS:
+        raise UsageError(f"there is no edit called {kind!r}", hint=format_proposals(kind, list(EDIT_KINDS)))
+    edit = _match_words(kind, rest)
     if edit is None:
-        raise UsageError(f"{kind} does not go with {shown(' '.join(rest))}", hint=WORDS[kind])
+        raise UsageError(f"{kind} does not go with {shorten(' '.join(rest))}", hint=EDIT_FORMS[kind])
     return edit
 
 
-def _of_words(kind: str, rest: list[str]) -> Edit | None:
+def _match_words(kind: str, rest: list[str]) -> Edit | None:
     match kind, rest:
         case "rename", [topic, *name] if name:
             return Rename(topic, " ".join(name))

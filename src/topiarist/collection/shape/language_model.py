@@ -1,7 +1,7 @@
-"""A language model that the user has: a program, or a server on this machine, asked one question at a time.
+"""Language model of the user that proposes names: a program, or a server on this machine.
 
-Nothing is asked unless somebody says whom: a prompt holds words and titles of documents. A program is started without
-a shell. A server is spoken to directly, whatever proxies the environment names, and never followed to another address.
+It is used only on request, because a prompt contains words and titles of documents. A program is started without a
+shell. A server is contacted directly, without proxies of the environment, and redirects are not followed.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from topiarist.errors import ResourceError, UsageError
 
 CHAT = "/chat/completions"
 EXAMPLE = "http://127.0.0.1:8080/v1"
-MOST_BYTES = 1 << 20  # of an answer: more is no name
-PATIENCE = 60.0  # seconds for an answer, unless somebody says otherwise
-PIECE = 1 << 16
+MAX_BYTES = 1 << 20  # of an answer; a longer one is not a name
+PATIENCE = 60.0  # seconds to wait for an answer by default
+CHUNK = 1 << 16
 
 
 class UnansweredError(ResourceError):
-    """A program or a server that gave no answer to one question; the next one may be answered."""
+    """Error of a program or server that did not answer one prompt; the next one may succeed."""
 
 
 @dataclass(frozen=True)
-class Program:
-    """A program that reads a prompt from its standard input and answers on its standard output."""
+class NamingProgram:
+    """Program that reads a prompt from standard input and answers on standard output."""
 
     command: tuple[str, ...]
     timeout: float = PATIENCE
 
     @classmethod
-    def of(cls, line: str, timeout: float = PATIENCE) -> Program:
-        """The program of a line as it would be typed: split into words as a shell does, and run without one."""
+    def of(cls, line: str, timeout: float = PATIENCE) -> NamingProgram:
+        """Return the program of a command line, split as a shell does and run without a shell."""
         try:
             command = tuple(shlex.split(line))
         except ValueError as error:
@@ -59,10 +59,10 @@ class Program:
         return cls(command, timeout)
 
     def ask(self, prompt: str) -> str:
-        """What the program says to a prompt; it is ended, with all that it started, if it takes too long."""
+        """Return the answer of the program; kill it with its child processes after the timeout."""
         deadline = time.monotonic() + self.timeout
         try:
-            running = subprocess.Popen(  # noqa: S603 (what the user asked for, and no shell)
+            process = subprocess.Popen(  # noqa: S603 (what the user asked for, and no shell)
                 self.command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -70,32 +70,34 @@ class Program:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            said = getattr(error, "strerror", None) or "not a command"
-            raise UnansweredError(f"the program cannot be started ({said.lower()})") from error
-        heard = bytearray()
-        talking = threading.Thread(target=_tell, args=(running.stdin, prompt.encode("utf-8", "replace")), daemon=True)
-        listening = threading.Thread(target=_hear, args=(running.stdout, heard), daemon=True)
+            reason = getattr(error, "strerror", None) or "not a command"
+            raise UnansweredError(f"the program cannot be started ({reason.lower()})") from error
+        answer = bytearray()
+        writer = threading.Thread(
+            target=_write_prompt, args=(process.stdin, prompt.encode("utf-8", "replace")), daemon=True
+        )
+        reader = threading.Thread(target=_read_answer, args=(process.stdout, answer), daemon=True)
         try:
-            talking.start()
-            listening.start()
-            listening.join(self.timeout)
-            if listening.is_alive():
+            writer.start()
+            reader.start()
+            reader.join(self.timeout)
+            if reader.is_alive():
                 raise UnansweredError(f"the program took longer than {self.timeout:g} seconds")
-            if len(heard) > MOST_BYTES:
-                raise UnansweredError(f"the program said more than {MOST_BYTES:,} bytes")
-            code = running.wait(max(deadline - time.monotonic(), 0.0))
+            if len(answer) > MAX_BYTES:
+                raise UnansweredError(f"the answer of the program exceeds {MAX_BYTES:,} bytes")
+            code = process.wait(max(deadline - time.monotonic(), 0.0))
         except subprocess.TimeoutExpired as error:
             raise UnansweredError(f"the program took longer than {self.timeout:g} seconds") from error
         finally:
-            if running.returncode is None:
-                _end(running)
+            if process.returncode is None:
+                _end_process(process)
         if code:
             raise UnansweredError(f"the program failed (exit code {code})")
-        return heard.decode("utf-8", "replace")
+        return answer.decode("utf-8", "replace")
 
 
-def _tell(stdin: IO[bytes] | None, prompt: bytes) -> None:
-    """Write the prompt; whoever does not read it may still answer."""
+def _write_prompt(stdin: IO[bytes] | None, prompt: bytes) -> None:
+    """Write the prompt; ignore a program that does not read it."""
     if stdin is not None:
         try:
             with stdin:
@@ -104,29 +106,28 @@ def _tell(stdin: IO[bytes] | None, prompt: bytes) -> None:
             return
 
 
-def _hear(stdout: IO[bytes] | None, heard: bytearray) -> None:
-    """Read until there is no more, or too much."""
+def _read_answer(stdout: IO[bytes] | None, answer: bytearray) -> None:
     if stdout is not None:
         with stdout:
-            while len(heard) <= MOST_BYTES and (piece := os.read(stdout.fileno(), PIECE)):
-                heard += piece
+            while len(answer) <= MAX_BYTES and (chunk := os.read(stdout.fileno(), CHUNK)):
+                answer += chunk
 
 
-def _end(running: subprocess.Popen[bytes]) -> None:
-    """End a program that was not waited for yet, and what it started: its number is still its own."""
+def _end_process(process: subprocess.Popen[bytes]) -> None:
+    """Kill a program that was not waited for, with its child processes; its process id is still valid."""
     try:
         if hasattr(os, "killpg"):
-            os.killpg(running.pid, signal.SIGKILL)
+            os.killpg(process.pid, signal.SIGKILL)
         else:
-            running.kill()
+            process.kill()
     except OSError:
-        running.kill()
-    running.wait()
+        process.kill()
+    process.wait()
 
 
 @dataclass(frozen=True)
-class Server:
-    """A server with the chat-completions interface."""
+class NamingServer:
+    """Server with the chat-completions interface."""
 
     host: str
     port: int | None
@@ -137,14 +138,15 @@ class Server:
     remote: bool = False  # may be another machine
 
     @classmethod
-    def of(cls, url: str, model: str = "", timeout: float = PATIENCE, *, allow_remote: bool = False) -> Server:
-        """The server at an address: on this machine, unless another one is allowed."""
+    def of(cls, url: str, model: str = "", timeout: float = PATIENCE, *, allow_remote: bool = False) -> NamingServer:
+        """Return the server at a URL, on this machine unless ``allow_remote`` is true."""
         try:
             parts = urlsplit(url)
             host, port = parts.hostname or "", parts.port
         except ValueError as error:
             raise UsageError(f"{url!r} is not an address of a server: {error}", hint=EXAMPLE) from error
-        if parts.scheme not in ("http", "https") or not host or parts.username is not None or _unsafe(url):
+        unsafe = re.search(r"[\x00-\x20\x7f\\]", url)
+        if parts.scheme not in ("http", "https") or not host or parts.username is not None or unsafe:
             raise UsageError(f"expected the address of a server, got {url!r}", hint=EXAMPLE)
         if not allow_remote and (parts.scheme != "http" or not _is_this_machine(host)):
             raise UsageError(
@@ -154,54 +156,52 @@ class Server:
         return cls(host, port, _target(parts), model, timeout, parts.scheme == "https", allow_remote)
 
     def ask(self, prompt: str) -> str:
-        """What the server says to a prompt."""
         body = json.dumps({"model": self.model, "messages": [{"role": "user", "content": prompt}], "stream": False})
-        late = threading.Event()
-        kind = http.client.HTTPSConnection if self.secure else http.client.HTTPConnection
-        connection = kind(self.host, self.port, timeout=self.timeout)
+        is_late = threading.Event()
+        connection_class = http.client.HTTPSConnection if self.secure else http.client.HTTPConnection
+        connection = connection_class(self.host, self.port, timeout=self.timeout)
         try:
             connection.connect()
             if not self.remote and not _is_this_machine(str(connection.sock.getpeername()[0])):
                 raise UnansweredError(f"{self.host} is another machine: nothing was sent")
-            clock = threading.Timer(self.timeout, _hang_up, (connection.sock, late))
+            clock = threading.Timer(self.timeout, _close_late, (connection.sock, is_late))
             clock.daemon = True
             clock.start()
             try:
                 headers = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
                 connection.request("POST", self.target, body.encode("ascii"), headers)
                 response = connection.getresponse()
-                status, said = response.status, response.read(MOST_BYTES + 1)
+                status, answer = response.status, response.read(MAX_BYTES + 1)
             finally:
                 clock.cancel()
         except (OSError, http.client.HTTPException, ValueError) as error:
-            if late.is_set() or isinstance(error, TimeoutError):
+            if is_late.is_set() or isinstance(error, TimeoutError):
                 raise UnansweredError(f"the server took longer than {self.timeout:g} seconds") from error
-            what = (getattr(error, "strerror", None) or "not an answer of a web server").lower()
-            raise UnansweredError(f"the server cannot be asked ({what})") from error
+            reason = (getattr(error, "strerror", None) or "not an answer of a web server").lower()
+            raise UnansweredError(f"the server cannot be asked ({reason})") from error
         finally:
             connection.close()
-        if late.is_set():
+        if is_late.is_set():
             raise UnansweredError(f"the server took longer than {self.timeout:g} seconds")
-        return _content(status, said)
+        return _parse_answer(status, answer)
 
 
-def _hang_up(line: socket.socket, late: threading.Event) -> None:
-    """End a conversation that takes too long, however slowly the other side goes on."""
-    late.set()
+def _close_late(connection: socket.socket, is_late: threading.Event) -> None:
+    """Close a connection after the timeout, even if data still arrives slowly."""
+    is_late.set()
     try:
-        line.shutdown(socket.SHUT_RDWR)
+        connection.shutdown(socket.SHUT_RDWR)
     except OSError:
         return
 
 
-def _content(status: int, said: bytes) -> str:
-    """The message in an answer of the chat-completions interface."""
+def _parse_answer(status: int, answer: bytes) -> str:
     if status != HTTPStatus.OK:
         raise UnansweredError(f"the server answered with status {status}, expected 200")
-    if len(said) > MOST_BYTES:
-        raise UnansweredError(f"the server said more than {MOST_BYTES:,} bytes")
+    if len(answer) > MAX_BYTES:
+        raise UnansweredError(f"the answer of the server exceeds {MAX_BYTES:,} bytes")
     try:
-        body = json.loads(said)
+        body = json.loads(answer)
     except (ValueError, RecursionError) as error:
         raise UnansweredError("the server's answer is not JSON") from error
     match body:
@@ -211,20 +211,14 @@ def _content(status: int, said: bytes) -> str:
 
 
 def _is_this_machine(host: str) -> bool:
-    """Whether a name or a number is that of this very machine, and cannot be another's."""
+    """Return whether a host name or address always means this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host.casefold() == "localhost"
 
 
-def _unsafe(url: str) -> bool:
-    """Whether there are signs in it that no address has."""
-    return re.search(r"[\x00-\x20\x7f\\]", url) is not None
-
-
 def _target(parts: SplitResult) -> str:
-    """The path to ask, and the query of the address if it has one."""
     path = parts.path.rstrip("/")
-    whole = (path if path.endswith(CHAT) else path + CHAT) + (f"?{parts.query}" if parts.query else "")
-    return quote(whole, safe="/%:@!$&'()*+,;=~-._?")
+    target = (path if path.endswith(CHAT) else path + CHAT) + (f"?{parts.query}" if parts.query else "")
+    return quote(target, safe="/%:@!$&'()*+,;=~-._?")

@@ -1,0 +1,1 @@
+"""Classification: categories learned from labels, their quality, and judgements of users."""

@@ -1,0 +1,179 @@
+"""Label sources: columns of the documents and tables in files from which categories are learned."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from topiarist.collection.classify.judgements import LEAVE, Judgements
+from topiarist.collection.describe.statistics import Figures
+from topiarist.collection.trends.by_group import BUILT_IN_GROUPINGS, LABEL, list_groupings, load_grouping
+from topiarist.errors import InputError, UsageError
+from topiarist.text.fields import TEXT, Field
+from topiarist.text.parsers.decoding import decode
+from topiarist.text.spelling import format_proposals
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+LABEL_COLUMN_NAMES = (
+    "label",
+    "labels",
+    "category",
+    "categories",
+    "class",
+    "tags",
+    "subject",
+)  # names of columns of labels
+MIN_REPEATS = 5  # documents per value of a text column: with fewer, values are subjects of mails, not classes
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """Column whose values can be learned as categories."""
+
+    name: str
+    values: str  # phrase for the number of values
+    has_label_name: bool  # its name is one of ``LABEL_COLUMN_NAMES``
+    command: str  # command that learns from the column
+
+
+def list_label_columns(figures: Figures) -> tuple[LabelColumn, ...]:
+    """Return the columns from which categories can be learned, columns with a label name first."""
+    fields = {field.name: field for field in figures.collection.fields}
+    command = ("topiarist", "learn", figures.collection.folder.display_path, "--from-column")
+    columns = [
+        LabelColumn(name, values, name in fields and _has_label_name(fields[name]), shlex.join([*command, name]))
+        for name, values in list_groupings(figures).items()
+        if name in fields or name not in BUILT_IN_GROUPINGS
+    ]
+    return tuple(sorted(columns, key=lambda column: not column.has_label_name))
+
+
+def find_default_column(collection: Collection) -> str:
+    """Return the only column with a label name; empty without one or with labels. Several are an error."""
+    if _has_imported_labels(collection):
+        return ""
+    columns = [column for column in list_label_columns(Figures(collection)) if column.has_label_name]
+    if len(columns) > 1:
+        names = ", ".join(f"{column.name} ({column.values})" for column in columns)
+        raise UsageError(
+            f"no document has labels, and {len(columns)} columns may hold them: {names}",
+            hint=" or ".join(column.command for column in columns),
+        )
+    return columns[0].name if columns else ""
+
+
+def load_labels(collection: Collection, column: str, separator: str = "") -> tuple[str, Mapping[int, tuple[str, ...]]]:
+    """Return the name of a column, and the labels that it gives to rows; ``separator`` divides a value into several."""
+    name, _, values = load_grouping(Figures(collection), column)
+    labels: dict[int, dict[str, None]] = {}
+    for row, code in zip(values.rows.tolist(), values.codes.tolist(), strict=True):
+        text = values.names[code]
+        parts = text.split(separator) if separator else [text]
+        labels.setdefault(row, {}).update(dict.fromkeys(part for value in parts if (part := value.strip())))
+    return name, {row: tuple(row_labels) for row, row_labels in labels.items() if row_labels}
+
+
+def are_own_labels(collection: Collection, column: str) -> bool:
+    """Return whether a name stands for the labels of the documents, and not for one of their columns."""
+    names = {key.casefold() for field in collection.fields for key in (field.name, field.key)}
+    return column.strip().casefold() in (LABEL, f"{LABEL}s") and column.strip().casefold() not in names
+
+
+def _has_label_name(field: Field) -> bool:
+    repeated = field.kind != TEXT or field.documents >= MIN_REPEATS * field.different
+    return field.name.strip().casefold() in LABEL_COLUMN_NAMES and repeated
+
+
+def _has_imported_labels(collection: Collection) -> bool:
+    judgements = Judgements(collection.generation.database)
+    judged_rows = {judgement.row for judgement in judgements.list_current() if judgement.kind != LEAVE}
+    labelled_rows = set(collection.documents.labelled_rows())
+    return bool(labelled_rows - judged_rows) or any(
+        judgements.list_standing(row)[0].before for row in labelled_rows & judged_rows
+    )
+
+
+ID_COLUMN_NAMES = ("id", "document", "doc", "name", "file")
+TABLE_LABEL_NAMES = ("label", "labels", "category", "categories", "class", "topic", "path")
+BAR, SEPARATORS = ("|", ";|")  # between the labels of one cell
+KINDS = (".csv", ".tsv", ".jsonl", ".ndjson")
+
+
+def read_labels(path: str, separator: str | None = None) -> dict[str, tuple[str, ...]]:
+    """Return the labels of each document of a table; ``separator`` divides a cell, by default at | and ;."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in KINDS:
+        raise UsageError(f"expected a table of labels, .csv, .tsv or .jsonl, got {path}", hint="labels.csv")
+    try:
+        text = decode(Path(path).read_bytes())
+    except FileNotFoundError:
+        raise UsageError(
+            f"there is no file of labels at {path}", hint="a table with the columns id and label"
+        ) from None
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {(error.strerror or str(error)).lower()}", hint="another file") from None
+    labels_by_id: dict[str, dict[str, None]] = {}
+    rows = _read_objects(text, path) if suffix in (".jsonl", ".ndjson") else _read_cells(text, suffix, path)
+    for name, labels in rows:
+        values = labels if isinstance(labels, list) else _split_cell("" if labels is None else str(labels), separator)
+        document_labels = labels_by_id.setdefault(name, {})
+        document_labels.update(
+            dict.fromkeys(plain for label in values if label is not None and (plain := str(label).strip()))
+        )
+    result = {name: tuple(labels) for name, labels in labels_by_id.items() if name and labels}
+    if not result:
+        raise InputError(f"there is no label in {path}", hint="a table with the columns id and label")
+    return result
+
+
+def _split_cell(cell: str, separator: str | None) -> list[str]:
+    if separator in (None, BAR):
+        return re.split(f"[{re.escape(SEPARATORS)}]", cell)
+    return cell.split(separator) if separator else [cell]
+
+
+def _read_cells(text: str, suffix: str, path: str) -> Iterator[tuple[str, Any]]:
+    text = text.removeprefix("\ufeff")
+    first = text.split("\n", 1)[0]
+    divider = "\t" if suffix == ".tsv" else ";" if first.count(";") > first.count(",") else ","
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=divider)
+    header = [cell.strip() for cell in next(rows, [])]
+    id, label = (_find_column(header, names, path) for names in (ID_COLUMN_NAMES, TABLE_LABEL_NAMES))
+    for row in rows:
+        if len(row) > max(id, label):
+            yield row[id].strip(), row[label]
+
+
+def _read_objects(text: str, path: str) -> Iterator[tuple[str, Any]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            keys = list(row)
+        except (ValueError, TypeError) as error:
+            raise InputError(f"line {number} of {path} is not a JSON object", hint='{"id": …, "label": …}') from error
+        if not isinstance(row, dict):
+            raise InputError(f"line {number} of {path} is not a JSON object", hint='{"id": …, "label": …}')
+        id, label = (keys[_find_column(keys, names, path)] for names in (ID_COLUMN_NAMES, TABLE_LABEL_NAMES))
+        yield str(row[id]).strip(), row[label]
+
+
+def _find_column(header: list[str], names: tuple[str, ...], path: str) -> int:
+    lower = [name.lower() for name in header]
+    for name in names:
+        if name in lower:
+            return lower.index(name)
+    suggestion = format_proposals(names[0], header)
+    raise UsageError(
+        f"{path} has no column {names[0]!r}, only {', '.join(header)}", hint=f"{names[0]}, not {suggestion}"
+    )

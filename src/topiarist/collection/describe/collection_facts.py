@@ -1,0 +1,205 @@
+"""Facts of a collection: number of documents, languages, dates, topics and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from topiarist.collection.passages import PASSAGES, count_documents, describe_passages
+from topiarist.storage import facts
+from topiarist.storage.column_table import ColumnTable
+from topiarist.storage.database import Database
+from topiarist.storage.date_table import MAX_SOURCES as MOST_SOURCES
+from topiarist.storage.date_table import Dates
+from topiarist.text.date_orders import summarise_orders
+from topiarist.text.fields import CATEGORY, DATE, NUMBER, Field
+from topiarist.text.language import LANGUAGE, LANGUAGE_COLUMN, language_name
+from topiarist.text.query import field_key
+from topiarist.text.readers.columns import ROLES, TableColumns
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+
+@dataclass(frozen=True)
+class LanguageShare:
+    """Language of a collection with the number and share of its documents, or passages."""
+
+    name: str
+    documents: int
+    share: float
+
+
+@dataclass(frozen=True)
+class CollectionFacts:
+    """Documents of a collection with their languages and dates, and the number of its topics."""
+
+    documents: int
+    passages: int  # rows of the collection: as many as documents if none is cut
+    languages: tuple[LanguageShare, ...]  # the most frequent first
+    undetected: int  # rows whose language could not be detected
+    dated: int  # documents with a date other than the date of their file
+    file_dated: int  # documents with the date of their file only
+    undated: int
+    first: str  # date, and the last one; without dates of files
+    last: str
+    topics: int
+    headings: int  # children of the root that have children
+    topics_without_heading: int  # children of the root that have none
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def load_facts(collection: Collection) -> CollectionFacts:
+    """Return the facts of a collection in its current state."""
+    sizes, n_undetected = language_sizes(collection)
+    documents, tree, dates = count_documents(collection).documents, collection.outline.tree, collection.dates
+    file_dated = count_documents(collection, dates.file_dated_rows()).documents
+    n_undated = dates.count_undated()[0]
+    if n_undated and documents < len(collection):
+        n_undated = count_documents(collection, collection.documents.undated_rows()).documents
+    first, last = dates.span()
+    first_level = tree.children(tree.root)
+    headings = sum(bool(tree.children(node)) for node in first_level)
+    total = max(1, len(collection))
+    return CollectionFacts(
+        documents=documents,
+        passages=len(collection),
+        languages=tuple(LanguageShare(name, number, number / total) for name, number in sizes.items()),
+        undetected=n_undetected,
+        dated=documents - n_undated - file_dated,
+        file_dated=file_dated,
+        undated=n_undated,
+        first=first[:10],
+        last=last[:10],
+        topics=len(tree.leaves),
+        headings=headings,
+        topics_without_heading=len(first_level) - headings,
+    )
+
+
+def language_sizes(collection: Collection) -> tuple[dict[str, int], int]:
+    """Return the number of rows of each language, the largest first, and without one; a language column decides."""
+    if collection.settings.get(LANGUAGE_COLUMN):
+        sizes = collection.columns.sizes(LANGUAGE)
+        n_undetected = len(collection) - sum(sizes.values())
+    else:
+        codes = facts.languages(collection.generation.database)
+        n_undetected = codes.pop("", 0)
+        sizes = {language_name(code): number for code, number in codes.items()}
+    return dict(sorted(sizes.items(), key=lambda item: (-item[1], item[0]))), n_undetected
+
+
+TABLE_COLUMNS = "tables"  # setting: the columns of tables that hold text, title, id, label and date
+MAX_COLUMNS = 12  # columns in a sentence
+
+
+def summarise_tables(table_counts: Mapping[TableColumns, int]) -> list[dict[str, Any]]:
+    """Return the roles of columns in the tables that were read, the most frequent first, as JSON data."""
+    largest = sorted(table_counts.items(), key=lambda item: -item[1])
+    return [
+        {**{role: getattr(columns, role) for role in ROLES}, "tables": times}
+        for columns, times in largest[:MAX_COLUMNS]
+    ]
+
+
+def summarise_columns(collection: Collection) -> dict[str, Any]:
+    """Return the columns and dates of a collection as JSON data; ``field`` has all facts of a column."""
+    database, account = collection.generation.database, collection.dates.account
+    n_undated, n_unread = collection.dates.count_undated()
+    table_columns = collection.settings.get(TABLE_COLUMNS, [])
+    passages_note = describe_passages(collection.settings.get(PASSAGES) or {})
+    first, last = collection.dates.span()
+    return {
+        "folder": collection.folder.display_path,
+        "documents": len(collection),
+        "whole_documents": count_documents(collection).documents,
+        "tables": collection.settings.get(TABLE_COLUMNS, []),
+        "said": [*filter(None, [passages_note]), *describe_columns(database, table_columns, fields=False)],
+        "dates": {
+            "first": first, "last": last, "undated": n_undated, "unread": n_unread,
+            "file_dated": len(collection.dates.file_dated_rows()), "undecided": account.undecided,
+            "orders": account.orders,
+        },
+        "columns": [{"query": field_key(field), "field": asdict(field)} for field in collection.fields],
+        "left_out": facts.n_problems(database),
+    }  # fmt: skip
+
+
+def describe_documents(database: Database, settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return sentences about passages, columns and dates of the documents."""
+    passages_note = describe_passages(settings.get(PASSAGES) or {})
+    return tuple(
+        f"{sentence}."
+        for sentence in (passages_note, *describe_columns(database, settings.get(TABLE_COLUMNS, [])))
+        if sentence
+    )
+
+
+def describe_columns(
+    database: Database, table_columns: Sequence[Mapping[str, Any]], *, fields: bool = True
+) -> list[str]:
+    """Return sentences about columns and dates."""
+    sentences = [describe_text_column(column) for column in table_columns[:3]]
+    columns = ColumnTable(database).fields() if fields else ()
+    if columns:
+        descriptions = [f"{column.name} ({describe_field(asdict(column))})" for column in columns[:MAX_COLUMNS]]
+        sentences.append(f"Columns: {', '.join(descriptions)}{_count_more(columns)}")
+    return [*sentences, *describe_dates(database)]
+
+
+def describe_text_column(columns: Mapping[str, Any]) -> str:
+    """Describe the columns of a table that hold the text and other parts of a document."""
+    other_roles = [f"{role} from {columns[role]}" for role in ROLES[1:] if columns.get(role)]
+    tables = f" (in {columns['tables']:,} tables)" if columns.get("tables", 1) > 1 else ""
+    return f"Text from column {columns['text']}{tables}{'; ' + ', '.join(other_roles) if other_roles else ''}"
+
+
+def describe_field(field: Mapping[str, Any]) -> str:
+    """Describe the kind and range of the values of a column."""
+    if field["kind"] == CATEGORY:
+        return f"{CATEGORY}, {field['different']:,} different"
+    if field["kind"] not in (NUMBER, DATE) or not field["first"]:
+        return str(field["kind"])
+    first, last = field["first"][:10], field["last"][:10]
+    spread = first if first == last else f"{first} to {last}"
+    unread = f"{field['unread']:,} not read" if field["unread"] else ""
+    return ", ".join(filter(None, (field["kind"], spread, unread, field["note"])))
+
+
+def describe_dates(database: Database) -> list[str]:
+    """Return sentences about the order of day and month, and documents without a date; empty without any date."""
+    dates = Dates(database)
+    account, (n_undated, n_unread) = dates.account, dates.count_undated()
+    orders = (
+        summarise_orders(account.orders.items(), partial=len(account.orders) == MOST_SOURCES) if account.orders else []
+    )
+    sentences = [f"Dates{' ' if order.startswith('of ') else ': '}{order}" for order in orders]
+    if n_unread:
+        examples = ", ".join(f"“{text}”" for text in account.examples)
+        sentences.append(
+            f"{_format_documents(n_unread)} a date that could not be read{f' (such as {examples})' if examples else ''}"
+        )
+    if n_undated > n_unread and dates.any():
+        sentences.append(f"{_format_documents(n_undated - n_unread)} no date")
+    return sentences
+
+
+def describe_undated(database: Database) -> str:
+    """Return a sentence about the documents that no filter by date finds; empty if all have a date."""
+    n_undated, n_unread = Dates(database).count_undated()
+    if not n_undated:
+        return ""
+    unread_note = f" (including {n_unread:,} with an unreadable date)" if n_unread else ""
+    return f"{_format_documents(n_undated)} no date{unread_note}: no filter by date finds {'it' if n_undated == 1 else 'them'}."
+
+
+def _format_documents(number: int) -> str:
+    return f"{number:,} document{' has' if number == 1 else 's have'}"
+
+
+def _count_more(fields: Iterable[Field]) -> str:
+    number = len(list(fields)) - MAX_COLUMNS
+    return f" and {number:,} more" if number > 0 else ""

@@ -1,0 +1,368 @@
+"""Details of documents and of topic words for the command line and the explorer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from topiarist.arrays import Ints
+from topiarist.collection.contents import Counting
+from topiarist.collection.copies import CopiesOf, copies_of
+from topiarist.collection.passages import ParentDocument, find_parent, sum_parent_shares
+from topiarist.collection.search.results import Place
+from topiarist.collection.search.vector_scores import cosines
+from topiarist.estimators.tree import abstraction
+from topiarist.estimators.tree.fitted_tree import compute_posterior
+from topiarist.storage.marks import PassageNote
+from topiarist.text.documents import Document
+from topiarist.text.repeated import spans as repeated_spans
+from topiarist.text.stems import find_stems
+from topiarist.text.stop_words import resolve_stop_words
+from topiarist.trees.levels import node_posterior
+from topiarist.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+MIN_SHARE = 0.01  # of a document in a topic, for the topic to be listed
+MAX_ABSENT_WORDS = 6  # words per level that the model predicts and the document lacks
+
+
+@dataclass(frozen=True)
+class TopicWord:
+    """Word of a topic; ``special`` is 1 − P(word|above)/P(word|topic), from 0 (as above) to 1 (only here)."""
+
+    word: str
+    probability: float
+    special: float
+    documents: int
+
+
+@dataclass(frozen=True)
+class Level:
+    """Level on the path of a document: its topic (−1: removed by an edit), and the share of words it explains."""
+
+    topic: int
+    name: str
+    share: float
+    absent: tuple[str, ...]  # words that the model predicts and the document lacks
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Word in a text with its position, its most probable level and the probability of that level."""
+
+    start: int
+    end: int
+    word: str
+    level: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class DocumentDetails:
+    """Details of a document: topics, levels, words, duplicates and edits."""
+
+    row: int
+    document: Document
+    tags: tuple[str, ...]
+    places: tuple[Place, ...]  # topics with more than 1 % of it, the largest first
+    levels: tuple[Level, ...]  # from the root down to its largest topic
+    marks: tuple[Mark, ...]  # of the text
+    pinned: int | None  # topic to which a user pinned it
+    repeated: tuple[tuple[int, int], ...] = ()  # spans of repeated lines in the text, which are not counted
+    copies: tuple[CopiesOf, ...] = ()  # its group of duplicates, if any
+    columns: dict[str, list[str]] = field(default_factory=dict)  # values by column, as in the source
+    given_date: str = ""  # as in the source, if not in ISO 8601
+    has_file_date: bool = False  # the date is the date of the file
+    notes: tuple[PassageNote, ...] = ()  # on passages of its text
+    voices: EvidenceComparison | None = None  # evidence of words and embedding, if it has both
+
+    def to_dict(self) -> dict[str, Any]:
+        document = self.document
+        return {
+            "id": document.id, "title": document.title, "source": document.source, "date": document.date,
+            "labels": list(document.labels), "tags": list(self.tags), "columns": dict(self.columns),
+            "passage_notes": [{"start": item.start, "quote": item.quote, "note": item.note} for item in self.notes],
+            "date_given": self.given_date or document.date, "file_date": self.has_file_date,
+            "pinned": self.pinned, "text": document.text, "places": [place.to_dict() for place in self.places],
+            "levels": [
+                {"level": number, "topic": level.topic, "name": level.name, "share": round(level.share, 6),
+                 "absent": list(level.absent)}
+                for number, level in enumerate(self.levels)
+            ],
+            "words": [vars(mark) | {"probability": round(mark.probability, 4)} for mark in self.marks],
+            "repeated": [{"start": start, "end": end} for start, end in self.repeated],
+            "copies": [
+                {"id": item.id, "title": item.title,
+                 "copies": [{"id": copy.id, "shared": round(copy.shared, 4)} for copy in item.copies]}
+                for item in self.copies
+            ],
+            "voices": None if self.voices is None else self.voices.to_dict(),
+        }  # fmt: skip
+
+
+def list_topic_words(
+    collection: Collection, topic: int, n: int = 12, *, most_probable: bool = False
+) -> tuple[TopicWord, ...]:
+    """Return the characteristic words of a topic, or with ``most_probable`` its most probable words."""
+    outline, fitted, vocabulary = collection.outline, collection.tree_model, collection.counting.vocabulary
+    nodes = list(outline.model_nodes(topic))
+    if not nodes:
+        return ()
+    weight = fitted.node_weight()
+    probabilities = np.average(fitted.word_given_node[nodes].astype(np.float64), axis=0, weights=weight[nodes] + 1e-300)
+    parents = [fitted.tree.parents[node] for node in nodes if fitted.tree.parents[node] >= 0]
+    parent_words = fitted.word_given_node[parents].mean(axis=0) if parents else probabilities
+    specialness = np.clip(1.0 - parent_words / np.maximum(probabilities, 1e-300), 0.0, 1.0)
+    order = np.argsort(-probabilities if most_probable or not parents else -probabilities * specialness, kind="stable")
+    display_words = () if most_probable else collection.tree.nodes[outline.node(topic)].words
+    display_columns = [vocabulary.columns[word] for word in display_words if word in vocabulary.columns][:n]
+    columns = [*display_columns, *(column for column in order[: 2 * n].tolist() if column not in set(display_columns))][
+        :n
+    ]
+    frequency = np.diff(collection.counts[:, columns].tocsc().indptr) if columns else ()
+    return tuple(
+        TopicWord(vocabulary.words[column], float(probabilities[column]), float(specialness[column]), int(number))
+        for column, number in zip(columns, frequency, strict=True)
+    )
+
+
+def compute_visible_levels(tree: Tree, topics: Sequence[int]) -> Ints:
+    """Return the level of each model node; ``topics`` has -1 for nodes that count at the level above."""
+    levels = np.zeros(len(tree), np.int64)
+    for node in tree.depth_first()[1:]:
+        levels[node] = levels[tree.parents[node]] + (topics[node] >= 0)
+    return levels
+
+
+def load_document_details(collection: Collection, id: str) -> DocumentDetails:
+    """Load the topics, levels and words of a document."""
+    row = collection.documents.row_of(id)
+    document = collection.documents.get(row)
+    outline, fitted, counts = collection.outline, collection.tree_model, collection.counts[[row]]
+    shares = collection.shares[[row]].toarray().astype(np.float64)
+    depths = compute_visible_levels(fitted.tree, outline.node_topics)
+    columns, level, probability = abstraction.word_levels(counts, fitted, shares, depths).document(0)
+    places = {int(column): place for place, column in enumerate(columns)}
+    absent_words = abstraction.ghost_words(counts, fitted, shares, MAX_ABSENT_WORDS, depths)[0][0]
+    level_counts: Any = np.zeros(int(depths.max()) + 1)
+    marks = []
+    repeated = repeated_spans(document.text, collection.counting.repeated.forms)
+    for start, end, word, column in iter_word_spans(document.text, collection.counting):
+        if any(first <= start < last for first, last in repeated):
+            continue
+        if column is None:
+            marks.append(Mark(start, end, word, 0, 1.0))
+            level_counts[0] += 1
+        elif column in places:
+            level_probabilities = probability[places[column]]
+            marks.append(Mark(start, end, word, int(level[places[column]]), float(level_probabilities.max())))
+            level_counts += level_probabilities
+    path = fitted.tree.path(fitted.class_nodes[int(shares[0].argmax())])
+    topics = [outline.node_topics[node] for node in path if outline.node_topics[node] >= 0]
+    words, total = collection.counting.vocabulary.words, max(float(level_counts.sum()), 1e-300)
+    levels = tuple(
+        Level(
+            topic, outline.name(topic), float(level_counts[step] / total),
+            tuple(words[column] for column in absent_words[step] if column >= 0) if step else (),
+        )
+        for step, topic in enumerate(topics)
+    )  # fmt: skip
+    return DocumentDetails(
+        row, document, collection.marks.tags_of([row])[0], list_places(collection, shares)[0], levels, tuple(marks),
+        outline.pins.get(document.id), tuple(repeated), copies_of(collection, row),
+        collection.columns.of([row]).get(row, {}), collection.dates.load_originals([row]).get(row, ""),
+        collection.dates.has_file_date(row), collection.passage_notes.of([row]).get(row, ()),
+        compare_evidence(collection, row),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ParentDetails:
+    """Details of a parent document: its topics over all passages, and the topic of each passage."""
+
+    parent: ParentDocument
+    document: Document  # its first passage, with the id and title of the parent, without text
+    places: tuple[Place, ...]  # topics with more than 1 % of its words, the largest first
+    places_of_passages: tuple[Place, ...]  # largest topic of each passage
+    has_file_date: bool = False  # the date is the date of the file
+
+    def to_dict(self) -> dict[str, Any]:
+        document = self.document
+        return {
+            "id": document.id, "title": document.title, "source": document.source, "date": document.date,
+            "labels": list(document.labels),
+            "places": [place.to_dict() | {"passages": self.passages_under(place.topic)} for place in self.places],
+            "passages": [
+                {"id": passage.id, "label": passage.label, **place.to_dict()}
+                for passage, place in zip(self.parent.passages, self.places_of_passages, strict=True)
+            ],
+        }  # fmt: skip
+
+    def passages_under(self, topic: int) -> int:
+        return sum(place.topic == topic for place in self.places_of_passages)
+
+
+def load_parent_details(collection: Collection, id: str) -> ParentDetails | None:
+    """Load a parent document by its id or the id of a passage; None if it was not split."""
+    parent = find_parent(collection, id)
+    if parent is None:
+        return None
+    first = collection.documents.load_many(parent.rows[:1], texts=False)[0]
+    document = replace(first, id=parent.id, title=parent.title)
+    shares = sum_parent_shares(collection, [parent]).toarray().astype(np.float64)
+    passage_places = list_places(collection, collection.shares[parent.rows].toarray().astype(np.float64))
+    first_places = tuple(places[0] if places else Place(collection.outline.root, (), 1.0) for places in passage_places)
+    has_file_date = collection.dates.has_file_date(parent.rows[0])
+    return ParentDetails(parent, document, list_places(collection, shares)[0], first_places, has_file_date)
+
+
+def list_places(collection: Collection, shares: Any, min_share: float = MIN_SHARE) -> list[tuple[Place, ...]]:
+    """Return the topics with classes in which each document has at least ``min_share``, the largest first."""
+    outline = collection.outline
+    nodes = node_posterior(outline.tree, outline.class_nodes, shares)
+    ends = sorted(set(outline.class_nodes))
+    shares_of_ends = nodes[:, ends] - np.stack(
+        [nodes[:, list(outline.tree.children(node))].sum(axis=1) for node in ends], axis=1
+    )
+    places = []
+    for row in shares_of_ends:
+        columns = [place for place in np.argsort(-row, kind="stable") if row[place] >= min_share]
+        places.append(
+            tuple(
+                Place(outline.topics[ends[place]], outline.tree.path_names(ends[place])[1:], float(row[place]))
+                for place in columns
+            )
+        )
+    return places
+
+
+def iter_word_spans(text: str, counting: Counting) -> Iterator[tuple[int, int, str, int | None]]:
+    """Yield start, end, word and column of the known words of a text; general words have no column (None)."""
+    columns, general = _make_column_lookup(counting), frozenset(counting.general)
+    phrases, stop_words = frozenset(counting.vocabulary.phrases), resolve_stop_words(counting.settings.stop_words)
+    tokens = list(counting.settings.tokenizer.offsets(text))
+    place = 0
+    while place < len(tokens):
+        word, start, end = tokens[place]
+        place += 1
+        if phrases and place < len(tokens):
+            other, other_start, other_end = tokens[place]
+            if f"{word} {other}" in phrases and not any(map(str.isalnum, text[end:other_start])):
+                word, end, place = f"{word} {other}", other_end, place + 1
+        if word in general:
+            yield start, end, word, None
+        elif word not in stop_words and (column := counting.column(columns(word))) is not None:
+            yield start, end, word, column
+
+
+def _make_column_lookup(counting: Counting) -> Any:
+    """Return a function from a word to its column, by its stem if words are stemmed."""
+    vocabulary, language = counting.vocabulary, counting.settings.stem
+    if language is None:
+        return vocabulary.columns.get
+    by_stem = {stem: column for column, stem in enumerate(find_stems(vocabulary.words, language))}
+    return lambda word: by_stem.get(find_stems([word], language)[0])
+
+
+MAX_NEAR_DOCUMENTS = 3  # similar documents in a comparison
+
+
+@dataclass(frozen=True)
+class NearDocument:
+    """Similar document of the same topic."""
+
+    id: str
+    title: str
+    cosine: float
+
+
+@dataclass(frozen=True)
+class EvidenceComparison:
+    """Topics and certainties of a document by its words alone and by its embedding alone, with a sentence."""
+
+    said: str
+    by_words: int
+    words_certainty: float
+    by_vector: int
+    vector_certainty: float
+    near: tuple[NearDocument, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "said": self.said,
+            "by_words": {"topic": self.by_words, "certainty": round(self.words_certainty, 4)},
+            "by_vector": {"topic": self.by_vector, "certainty": round(self.vector_certainty, 4)},
+            "near": [
+                {"id": document.id, "title": document.title, "cosine": round(document.cosine, 4)}
+                for document in self.near
+            ],
+        }
+
+
+def compare_evidence(collection: Collection, row: int) -> EvidenceComparison | None:
+    """Compare word and vector evidence for a document; None without an embedding."""
+    vectors = collection.vectors
+    if vectors is None or getattr(collection.model, "directions_", None) is None or not vectors[row].any():
+        return None
+    counts, vector, outline = collection.counts[[row]], vectors[[row]], collection.outline
+    no_words = csr_array(counts.shape, dtype=counts.dtype)
+    place = outline.class_nodes[int(collection.shares[[row]].toarray()[0].argmax())]
+    word_topic, vector_topic = (
+        _find_best_topic(collection, compute_posterior(collection.model, *evidence)[0])
+        for evidence in ((counts,), (no_words, vector))
+    )
+    sentence = _describe_evidence(collection, place, word_topic, vector_topic)
+    return EvidenceComparison(
+        sentence,
+        outline.topics[word_topic[0]],
+        word_topic[1],
+        outline.topics[vector_topic[0]],
+        vector_topic[1],
+        _find_near_documents(collection, row),
+    )
+
+
+def _find_best_topic(collection: Collection, rows: Any) -> tuple[int, float]:
+    by_node: dict[int, float] = {}
+    for node, share in zip(collection.outline.class_nodes, np.asarray(rows, np.float64).tolist(), strict=True):
+        by_node[node] = by_node.get(node, 0.0) + share
+    best = max(by_node, key=lambda node: by_node[node])
+    return best, by_node[best]
+
+
+def _describe_evidence(
+    collection: Collection, place: int, word_topic: tuple[int, float], vector_topic: tuple[int, float]
+) -> str:
+    name = collection.outline.tree.names
+    if word_topic[0] == vector_topic[0] == place:
+        return f"Its words ({word_topic[1]:.0%} sure) and its vector ({vector_topic[1]:.0%}) agree."
+    if word_topic[0] == place:
+        return f"Its words decided ({word_topic[1]:.0%} sure): its vector alone would put it under {name[vector_topic[0]]}."
+    if vector_topic[0] == place:
+        return f"Its vector decided ({vector_topic[1]:.0%} sure): its words alone would put it under {name[word_topic[0]]}."
+    return (
+        f"Words and vector together: words alone would put it under {name[word_topic[0]]}, its vector under "
+        f"{name[vector_topic[0]]}."
+    )
+
+
+def _find_near_documents(collection: Collection, row: int) -> tuple[NearDocument, ...]:
+    """Return the nearest documents of the same topic, only the first of each group of duplicates."""
+    vectors = np.asarray(collection.vectors)
+    likely_class = np.asarray(collection.shares.argmax(axis=1)).ravel()
+    is_candidate = (likely_class == likely_class[row]) & collection.copies.find_first_documents(len(collection))
+    is_candidate[row] = False
+    rows = np.flatnonzero(is_candidate)
+    similarity = cosines(vectors[rows], vectors[row])
+    best = [place for place in np.argsort(-similarity, kind="stable")[:MAX_NEAR_DOCUMENTS] if similarity[place] > 0]
+    documents = collection.documents.load_many([int(rows[place]) for place in best], texts=False)
+    return tuple(
+        NearDocument(document.id, document.title, float(similarity[place]))
+        for place, document in zip(best, documents, strict=True)
+    )

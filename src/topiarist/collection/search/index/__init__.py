@@ -1,0 +1,9 @@
+"""The index by meaning: documents like a query or a document, with reasons. See docs/models/fisher.md"""
+
+from __future__ import annotations
+
+from topiarist.collection.search.index.answers import Answer, Branch, Step
+from topiarist.collection.search.index.search_index import SearchIndex
+from topiarist.collection.search.results import Explanation, Hit, TopicReason, WordReason
+
+__all__ = ["Answer", "Branch", "Explanation", "Hit", "SearchIndex", "Step", "TopicReason", "WordReason"]

@@ -1,0 +1,205 @@
+"""Ranking of scores: order, filters, the largest of many values, and BM25 with the kernel (F7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from topiarist.arrays import Array, Floats
+from topiarist.collection.search.index.query_counts import QueryCounts
+from topiarist.collection.search.index.segments import K1, Segment
+from topiarist.collection.search.results import NO_PLACE, Explanation, Hit, Place
+from topiarist.errors import InputError, UsageError
+from topiarist.text.spelling import format_proposals
+
+# Weights of the kernel (two parts of one model) and of BM25, each as a share of its maximum.
+SHARE_OF_MEANING, SHARE_OF_WORDS = 2.0, 1.25
+SAMPLING_LIMIT, MIN_SAMPLE_STEP = (
+    10_000,
+    16,
+)  # values of which a sample is looked at first, and each of how many is in it
+SAMPLE_SIZE = 1 << 16  # values that a sample has, about, of very many
+MIN_SCORE = 1e-9  # score of the last of all ranked documents
+MAX_PROPOSED = 3  # labels or documents that one may have meant
+
+
+class Ranking:
+    """Scores of all documents and the order that follows from them; documents with equal scores keep their order.
+
+    ``candidates`` are the rows of the documents that were scored in full; None: all documents.
+    """
+
+    candidates: Array | None = None
+
+    def __init__(self, scores: Floats, candidates: Array | None = None) -> None:
+        self.scores, self.candidates = scores, candidates
+
+    def slice(self, n: int, offset: int = 0, mask: Any = None, *, rank_all: bool = False) -> tuple[Array, Floats]:
+        """Return rows and scores of the ``n`` documents in the mask after the ``offset`` best.
+
+        Documents without a positive score are left out by default. With ``rank_all`` all scores rise by the same amount
+        until they are positive.
+        """
+        scores = self.scores
+        if rank_all and mask is not None and mask.any() and (lowest := float(scores[mask].min())) <= 0:
+            scores = scores - lowest + MIN_SCORE
+        return sort_best(largest_rows(scores, offset + n, mask), scores, n, offset)
+
+    def sort(self, mask: Any) -> Array:
+        """Return the rows of all documents in the mask, the best first."""
+        rows = np.flatnonzero(mask)
+        return rows[np.argsort(-self.scores[rows], kind="stable")]
+
+    def count(self, mask: Any = None) -> int:
+        """Return the number of documents in the mask with a positive score."""
+        return int(np.count_nonzero(self.scores > 0 if mask is None else (self.scores > 0) & mask))
+
+
+def sort_best(rows: Array, scores: Floats, n: int, offset: int = 0) -> tuple[Array, Floats]:
+    """Return ``n`` of some rows after the ``offset`` best with their scores; of equal scores the first rows first."""
+    values = scores[rows]
+    order = np.lexsort((rows, -values))[offset : offset + n]
+    return rows[order], values[order]
+
+
+@dataclass(frozen=True)
+class Bm25:
+    """Statistics of the collection for BM25."""
+
+    worth: Floats  # of each word: log(1 + (N − n_j + ½)/(n_j + ½))
+    average: float  # tokens in a document
+
+    @classmethod
+    def of(cls, segments: Sequence[Segment], n_words: int) -> Bm25:
+        """Compute the statistics of all documents."""
+        number = sum(map(len, segments))
+        holding = np.zeros(n_words)
+        for segment in segments:
+            holding[slice(None) if segment.words is None else segment.words] += np.diff(segment.postings.ends)
+        tokens = sum(float(np.sum(segment.lengths, dtype=np.float64)) for segment in segments)
+        return cls(np.log1p((number - holding + 0.5) / (holding + 0.5)), max(tokens / max(1, number), 1e-300))
+
+    def weights(
+        self, query: QueryCounts, by: str, max_kernel: float | None
+    ) -> tuple[float, tuple[float, Floats] | None]:
+        """Return the kernel weight, and the average length with the word weights; 0 or None if unused.
+
+        Together, both count as shares of their maximum. ``max_kernel`` is the maximum of the kernel, None without one.
+        """
+        words = query.counts * self.worth[query.columns] * (K1 + 1)
+        if by == "meaning":
+            return 1.0, None
+        if by == "words":
+            return 0.0, (self.average, words)
+        if max_kernel is None:
+            raise UsageError(
+                "by='both' adds shares of what a document can reach, and with normalise=None the kernel has no end",
+                hint="normalise='parts', or by='meaning'",
+            )
+        return SHARE_OF_MEANING / max_kernel, (self.average, words * SHARE_OF_WORDS / max(float(words.sum()), 1e-300))
+
+
+def mask_allowed(segments: Sequence[Segment], node_mask: Any, label: str | Iterable[str] | None) -> Any:
+    """Return the mask of documents at some nodes and with some labels; None for all."""
+    if node_mask is None and label is None:
+        return None
+    labels = None if label is None else {label} if isinstance(label, str) else set(label)
+    if labels is not None:
+        _need_names(segments)
+        known_labels = {name for segment in segments for name in segment.label_rows}
+        for name in sorted(labels - known_labels):
+            raise InputError(
+                f"no document has the label {name!r}", hint=format_proposals(name, sorted(known_labels), MAX_PROPOSED)
+            )
+    masks = []
+    for segment in segments:
+        mask = np.ones(len(segment), bool) if node_mask is None else node_mask[segment.nodes]
+        if labels is not None:
+            has = np.zeros(len(segment), bool)
+            for name in labels & segment.label_rows.keys():
+                has[segment.label_rows[name]] = True
+            mask = mask & has
+        masks.append(mask)
+    return np.concatenate(masks)
+
+
+def nth_largest(values: Floats, n: int) -> float:
+    """Return the ``n``-th largest value. Of many values, a sample bounds it first.
+
+    If most values are equal, such as scores of zero, the bound is often the result.
+    """
+    if len(values) > SAMPLING_LIMIT:
+        step = max(MIN_SAMPLE_STEP, len(values) // SAMPLE_SIZE)
+        sample = values[::step]
+        place = len(sample) - min(2 * n // step + 32, len(sample))
+        bound = np.partition(sample, place)[place]
+        larger = values[values > bound]
+        if len(larger) < n <= np.count_nonzero(values >= bound):
+            return float(bound)
+        values = larger if len(larger) >= n else values
+    return float(np.partition(values, len(values) - n)[len(values) - n])
+
+
+def largest_rows(scores: Floats, n: int, mask: Any = None) -> Any:
+    """Return the rising rows of the ``n`` highest positive scores, and of scores equal to the lowest of them."""
+    if mask is None and 0 < n < len(scores) and (threshold := nth_largest(scores, n)) > 0:
+        return np.flatnonzero(scores >= threshold)
+    rows = np.flatnonzero(scores > 0 if mask is None else (scores > 0) & mask)
+    if len(rows) > n > 0:
+        values = scores[rows]
+        rows = rows[values >= nth_largest(values, n)]
+    return rows
+
+
+def build_hit(segments: Sequence[Segment], row: int, score: float, why: Explanation | None = None) -> Hit:
+    """Return a document of the segments as a hit; its place is the node of its most probable class."""
+    segment, local = locate_row(segments, row)
+    documents = segment.documents
+    return Hit(
+        row, documents.ids[local] if documents.ids else str(row), score,
+        documents.titles[local] if documents.titles else "",
+        documents.labels[local] if documents.labels else (),
+        Place(int(segment.nodes[local])) if len(segment.nodes) else NO_PLACE,
+        why,
+    )  # fmt: skip
+
+
+def find_row(segments: Sequence[Segment], document: Any) -> int:
+    """Return the row of a document, given by its id or row."""
+    if isinstance(document, str):
+        _need_names(segments)
+        start = 0
+        for segment in segments:
+            if document in segment.numbers:
+                return start + segment.numbers[document]
+            start += len(segment)
+        names = (name for segment in segments for name in segment.documents.ids)
+        raise UsageError(f"no document is called {document!r}", hint=format_proposals(document, names, MAX_PROPOSED))
+    if isinstance(document, bool) or not isinstance(document, Integral):
+        raise UsageError(f"a document is given by its id or its number, got {document!r}")
+    last = sum(map(len, segments)) - 1
+    if not 0 <= int(document) <= last:
+        raise UsageError(f"documents have numbers from 0 to {last}, got {document}")
+    return int(document)
+
+
+def _need_names(segments: Sequence[Segment]) -> None:
+    """The index of a collection knows its documents by rows."""
+    if any(len(segment) and not segment.documents.ids for segment in segments):
+        raise UsageError(
+            "this index knows documents by their numbers, neither by ids nor by labels",
+            hint="ask the collection: Collection.find, or the number of a document",
+        )
+
+
+def locate_row(segments: Sequence[Segment], number: int) -> tuple[Segment, int]:
+    """Return the segment of a document, and its row there."""
+    for segment in segments:
+        if number < len(segment):
+            return segment, number
+        number -= len(segment)
+    raise IndexError(number)

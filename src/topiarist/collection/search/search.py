@@ -1,0 +1,506 @@
+"""Search in a collection: by words and meaning together, by words alone (full text), or by meaning alone.
+
+A query is parsed and tokenised once. A scorer ranks the documents once, and masks decide which documents of the ranking
+are listed. Hits, rows, topics and notes of one request all come from this ranking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from topiarist.arrays import Array, Bools
+from topiarist.collection.copies import fold_copies
+from topiarist.collection.describe.collection_facts import describe_undated
+from topiarist.collection.passages import find_parent
+from topiarist.collection.search.default_scorer import DefaultScorer
+from topiarist.collection.search.empty_answer import (
+    MAX_SPELLED,
+    Remark,
+    describe_uncounted_words,
+    describe_unknown_words,
+    explain_few_matches,
+    find_excess_filter,
+)
+from topiarist.collection.search.example_scorer import ExampleScorer, score_examples
+from topiarist.collection.search.hits import list_hits
+from topiarist.collection.search.index import answers
+from topiarist.collection.search.index.kernel_scorer import KernelScorer, Scorer
+from topiarist.collection.search.results import SearchResult
+from topiarist.collection.search.words.word_scorer import Match
+from topiarist.errors import DamagedError, UsageError
+from topiarist.metrics.placed_documents import MIN_CERTAINTY
+from topiarist.storage.fulltext import Index, MatchPage, Ranked
+from topiarist.text.highlights import Span, build_snippet, find_form_spans, find_spans, merge_spans
+from topiarist.text.query import LIKE as LIKE_FILTER
+from topiarist.text.query import NO_VALUE, SIDES, Filter, Query, Term, parse
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+
+METHODS = ("words", "meaning", "both")
+DEFAULT_METHOD = "both"
+FEW_MATCHES = 5  # hits by words: with fewer, a search by meaning is proposed
+N_NEAREST = 100  # nearest documents whose topics are counted
+DAMAGED_INDEX = "The index of this state is missing or damaged: only words were used. Run topiarist check."
+MAX_RELATED = 20  # documents that do not match, but are near in words and meaning
+MAX_CHARACTERS = 50_000  # of a text in which a snippet is chosen
+
+
+class Examples(NamedTuple):
+    """Rows or texts that documents shall be like, or unlike, and ids without a document."""
+
+    like: tuple[str | int, ...] = ()
+    unlike: tuple[str | int, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> list[int]:
+        """Rows of all examples in the collection."""
+        return [example for example in (*self.like, *self.unlike) if not isinstance(example, str)]
+
+
+class _Division(NamedTuple):
+    """Masks of documents that match, are listed, or may be related; their numbers; words that are not required."""
+
+    matching: Bools
+    listed: Bools
+    others: Bools
+    n_matching: int
+    n_listed: int
+    missing: tuple[str, ...]
+
+
+class Search:
+    """Lazily evaluated query over a collection.
+
+    ``page`` returns hits, ``rows`` all documents that match. By meaning every document matches to some degree: ``rows``
+    returns the ``near`` best. Both accept a topic. Of duplicates a page lists the first; ``rows`` has all of them.
+
+    By default a document matches if it has all phrases, prefixes and alternatives, and enough of the other words
+    (``WordScorer.match``). At most ``MAX_RELATED`` related documents follow the last match. ``best_rows`` returns the
+    documents by their scores, including those without a match.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        query: Query | str,
+        by: str = DEFAULT_METHOD,
+        *,
+        near: int = N_NEAREST,
+        examples: Examples | None = None,
+    ) -> None:
+        if by not in METHODS:
+            raise UsageError(f"a search goes by {', '.join(METHODS)}; got {by!r}", hint="--by meaning")
+        self.query = parse(query, collection.fields) if isinstance(query, str) else query
+        self.collection, self.near = collection, near
+        self.by = DEFAULT_METHOD if self.query.likes and by == "words" else by
+        by_examples = bool(self.query.likes) or examples is not None
+        self.by_words = (by == "words" or not self.query.meaning_text) and not by_examples
+        self.examples = self._look_up_examples() if examples is None else examples
+        self.trouble = ""  # why the index cannot be used
+        self._under: dict[str | int | None, Array | None] = {}
+        self._divisions: dict[str | int | None, _Division] = {}
+
+    @classmethod
+    def from_examples(
+        cls, collection: Collection, like: str | int | Sequence[str | int], unlike: Sequence[str | int] = ()
+    ) -> Search:
+        """Return a search for documents similar to texts or rows, and different from others."""
+        examples = tuple(like) if isinstance(like, Sequence) and not isinstance(like, str) else (like,)
+        if not examples:
+            raise UsageError("expected at least one example document", hint="Pass a document id or a file.")
+        conflicts = sorted({example for example in examples if example in unlike}, key=str)
+        if conflicts:
+            name = repr(collection.documents.get(conflicts[0]).id) if isinstance(conflicts[0], int) else "a text"
+            raise UsageError(f"document {name} is in both like and unlike", hint="Remove it from like or unlike.")
+        return cls(collection, Query(), examples=Examples(examples, tuple(unlike)))
+
+    def _look_up_examples(self) -> Examples:
+        """Return the examples that the query names; a parent document has the rows of its passages."""
+        rows_by_condition = {
+            condition: _find_rows(self.collection, condition.value) for condition in dict.fromkeys(self.query.likes)
+        }
+        like, unlike = (
+            tuple(
+                dict.fromkeys(
+                    row for condition, rows in rows_by_condition.items() if condition.exclude is side for row in rows
+                )
+            )
+            for side in (False, True)
+        )
+        conflicts = set(like) & set(unlike)
+        missing = tuple(condition.value for condition, rows in rows_by_condition.items() if not rows)
+        return Examples(
+            tuple(row for row in like if row not in conflicts),
+            tuple(row for row in unlike if row not in conflicts),
+            missing,
+        )
+
+    @property
+    def has_examples(self) -> bool:
+        """Whether the search has example documents."""
+        return bool(self.examples.like or self.examples.unlike)
+
+    @cached_property
+    def tokens(self) -> dict[Term, tuple[str, ...]]:
+        """Tokens of each term that is not excluded."""
+        tokenizer = self.collection.words.tokenizer
+        return {term: tuple(tokenizer(term.words)) for term in self.query.terms if not term.exclude}
+
+    @cached_property
+    def word_ranking(self) -> Ranked:
+        """Ranking of all documents that match by words, under any topic."""
+        return self._index.rank(self.query)
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """Scorer of the query and of the examples, unless words alone decide."""
+        like, unlike, _ = self.examples
+        if like and not self.query.meaning_text:
+            return score_examples(self.collection, like, unlike)
+        words = self.default or KernelScorer(self.collection.index, self.query.meaning_text, self.by)
+        if not like and not unlike:
+            return words
+        return ExampleScorer(
+            words, *(score_examples(self.collection, side) if side else None for side in (like, unlike))
+        )
+
+    @cached_property
+    def default(self) -> DefaultScorer | None:
+        """Default scorer; None for another way of search, or if no scorer knows anything of the query."""
+        if self.by != DEFAULT_METHOD or self.by_words or not self.query.meaning_text:
+            return None
+        try:
+            tokens = [token for term in self.query.wanted_terms for token in self.tokens[term]]
+            scorer = DefaultScorer(self.collection, self.query.meaning_text, tokens)
+        except DamagedError:  # or of a state that was deleted
+            self.trouble = DAMAGED_INDEX
+            return None
+        return None if scorer.is_empty else scorer
+
+    @cached_property
+    def required(self) -> tuple[Term, ...]:
+        """Phrases, prefixes and alternatives; empty by words alone, where the full text requires them.
+
+        By default, short words of a script without spaces as well, if some document has all required terms.
+        """
+        if self.default is None:
+            return () if self._only_words else self.query.signed
+        required, signed = self.query.required, self.query.signed
+        if len(required) == len(signed) or self._index.search(Query(required), limit=1, max_counted=1).total:
+            return required
+        return signed
+
+    @property
+    def ranks_all_documents(self) -> bool:
+        """Whether every document is a hit to some degree; otherwise only matches are hits."""
+        return not self._only_words and not self.required and (self.default is None or self.has_examples)
+
+    def _match(self, left: Array) -> Match:
+        """Return the documents of the mask ``left`` that match the words, and the words that were not required.
+
+        If terms are required and no document of the mask has any other word, all of the mask match.
+        """
+        assert self.default is not None  # noqa: S101
+        terms = [term for term in self.query.wanted_terms if term not in self.required]
+        if not terms:
+            return Match(left)
+        match = self.default.match([token for term in terms for token in self.tokens[term]], left)
+        documents = match.documents & left
+        return Match(left if self.required and not documents.any() else documents, match.missing)
+
+    @cached_property
+    def _only_words(self) -> bool:
+        """Whether only the full text can answer, because the other indexes know no word of the query."""
+        return self.by_words or (
+            self.by == DEFAULT_METHOD and self.default is None and not self.query.likes and not self.has_examples
+        )
+
+    @cached_property
+    def conditions(self) -> Array | None:
+        """Mask of the documents that meet all filters but topics, and have what is required; None for all."""
+        others = [item for item in self.query.filters if item.kind not in ("topic", LIKE_FILTER)]
+        excluded = [term for term in self.query.terms if term.exclude]
+        rows = self.examples.rows
+        if not others and not excluded and not self.required and not rows:
+            return None
+        rest = Query((*others, *self.required, *excluded))
+        number = len(self.collection)
+        mask: Array = self._index.mask_matches(rest, number) if rest else np.ones(number, bool)
+        mask[rows] = False
+        return mask
+
+    def page(
+        self,
+        n: int = 10,
+        offset: int = 0,
+        *,
+        topic: str | int | None = None,
+        why: bool = False,
+        related: int | None = None,
+    ) -> SearchResult:
+        """Return the ``n`` hits after the ``offset`` best; with ``why``, explanations of hits by meaning.
+
+        Matches come before related documents. ``related`` documents are added to the page with the last match; by
+        default they fill a page of ``n``.
+        """
+        result = self._page(n, offset, topic=topic, why=why, related=related)
+        if not result.total and not result.hits and not result.without:
+            result = replace(result, widened=self._widen(topic))
+        return replace(result, remarks=self.remarks)
+
+    def _widen(self, topic: str | int | None) -> str:
+        """Return the query without quotes, stars and OR, if that finds something."""
+        other = self.query.widened
+        if other.items == self.query.items:
+            return ""
+        return str(other) if Search(self.collection, other, self.by).page(1, topic=topic).hits else ""
+
+    @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        """Notes on parts of the query that were not understood, and on documents without a date."""
+        dates = [item for item in self.query.filters if item.kind in (*SIDES, "date") and not item.column]
+        has_dates = any(item.value.casefold() != NO_VALUE for item in dates)
+        undated_note = describe_undated(self.collection.generation.database) if has_dates else ""
+        return (*self.query.notes, *([undated_note] if undated_note else []), *self._example_remarks)
+
+    @property
+    def _example_remarks(self) -> Iterator[str]:
+        like, unlike, missing = self.examples
+        if missing:
+            yield f"No document is called {', '.join(map(repr, missing[:MAX_SPELLED]))}: its like filter is ignored."
+        named_rows = {row for condition in self.query.likes for row in _find_rows(self.collection, condition.value)}
+        if not named_rows.issubset((*like, *unlike)):
+            yield "A document in both like: and -like: is ignored."
+
+    def _page(self, n: int, offset: int, *, topic: str | int | None, why: bool, related: int | None) -> SearchResult:
+        if self.default is not None and not self.has_examples:
+            return self._page_of_matches(self.default, n, offset, topic, why=why, related=related)
+        if not self._only_words:
+            return self._page_of_nearest(n, offset, topic, why=why)
+        return self._page_by_words(n, offset, topic)
+
+    def rows(self, topic: str | int | None = None) -> Array:
+        """Return all documents that match: by words in their order, by meaning the best first."""
+        if self._only_words:
+            return np.sort(self._word_ranking_under(topic).rows)
+        if self.default is not None and not self.has_examples:
+            mask = self._divide(topic).matching
+            return self.default.rank(mask).sort(mask)
+        return self._rank_rows(self.near if self.ranks_all_documents else len(self.collection), self._left(topic))
+
+    def best_rows(self, n: int) -> Array:
+        """Return the ``n`` documents with the best scores; by words only matches."""
+        if self._only_words:
+            rows: Array = self.word_ranking.rows[:n]
+            return rows
+        return self._rank_rows(n, self._left(None))
+
+    def _rank_rows(self, n: int, mask: Array | None) -> Array:
+        return np.zeros(0, np.int64) if self.scorer.is_empty else self.scorer.rank(mask).slice(n, 0, mask)[0]
+
+    def under(self, topic: str | int | None) -> Array | None:
+        """Return the mask of documents under the topics of the query and under this topic; None for all."""
+        if topic not in self._under:
+            self._under[topic] = _mask_topics(self.collection, self.query, topic)
+        return self._under[topic]
+
+    @property
+    def _index(self) -> Index:
+        return Index(self.collection.generation.database)
+
+    def _suggest(self, word: str) -> Sequence[str]:
+        """Return near spellings; none if the index of all words is damaged."""
+        try:
+            return self.collection.words.suggest(word)
+        except DamagedError:
+            return []
+
+    def _page_by_words(self, n: int, offset: int, topic: str | int | None) -> SearchResult:
+        matches, n_folded = self._match_words(n, offset, topic)
+        rows, snippets = [hit.row for hit in matches.hits], [hit.snippet for hit in matches.hits]
+        hits = list_hits(self.collection, rows, snippets, scores=[hit.score for hit in matches.hits])
+        total = matches.total
+        result = SearchResult(hits, total + n_folded, matches.exact, self.query.read_as, self.trouble, folded=n_folded)
+        if self.trouble or total >= FEW_MATCHES or not (self.query.terms or not total):
+            return result
+
+        def finds(other: Query) -> bool:
+            allowed = _contains(_mask_topics(self.collection, other, topic))
+            return self._index.search(other, limit=1, allowed_rows=allowed, max_counted=1).total > 0
+
+        return replace(result, **vars(explain_few_matches(self._index, self.query, total, finds, self._suggest)))
+
+    def _match_words(self, n: int, offset: int, topic: str | int | None) -> tuple[MatchPage, int]:
+        """Return a page of matches by words, and the number of copies that are not listed."""
+        copies = self.collection.copies
+        if "word_ranking" not in vars(self) and not len(copies):
+            return self._index.search(self.query, limit=n, offset=offset, allowed_rows=_contains(self.under(topic))), 0
+        ranked = self._word_ranking_under(topic)
+        if not len(copies):
+            return self._index.page(self.query, ranked, n, offset), 0
+        first_copies = fold_copies(copies, ranked.rows, len(self.collection.documents))
+        originals = Ranked(ranked.rows[first_copies], ranked.scores[first_copies])
+        return self._index.page(self.query, originals, n, offset), len(ranked.rows) - len(originals.rows)
+
+    def _word_ranking_under(self, topic: str | int | None) -> Ranked:
+        under = self.under(topic)
+        return self.word_ranking if under is None else self.word_ranking.filter_rows(under)
+
+    def _left(self, topic: str | int | None) -> Array | None:
+        """Return the mask of the documents that the filters and the topic leave; None for all."""
+        under, conditions = self.under(topic), self.conditions
+        return under if conditions is None else conditions if under is None else under & conditions
+
+    def _first_copies(self, *masks: Array) -> Bools:
+        """Return the mask of the first document among its copies, where earlier masks go before later ones."""
+        rows = np.concatenate([np.flatnonzero(mask) for mask in masks])
+        first_copies = np.zeros(len(masks[0]), bool)
+        first_copies[rows[fold_copies(self.collection.copies, rows, len(first_copies))]] = True
+        return first_copies
+
+    def _divide(self, topic: str | int | None) -> _Division:
+        """Return masks of the matches and of the other documents that filters and topic leave."""
+        if topic not in self._divisions:
+            allowed = self._left(topic)
+            left = np.ones(len(self.collection), bool) if allowed is None else allowed
+            match = self._match(left)
+            matching = match.documents
+            others = left & ~matching
+            matches_listed, others_listed = matching, others
+            if len(self.collection.copies):
+                first_copies = self._first_copies(matching, others)
+                matches_listed, others_listed = matching & first_copies, others & first_copies
+            self._divisions[topic] = _Division(
+                matching, matches_listed, others_listed, int(matching.sum()), int(matches_listed.sum()), match.missing
+            )
+        return self._divisions[topic]
+
+    def _page_of_matches(
+        self, scorer: DefaultScorer, n: int, offset: int, topic: str | int | None, *, why: bool, related: int | None
+    ) -> SearchResult:
+        """Return matches, then related documents, with the words marked in all forms."""
+        division = self._divide(topic)
+        ranking = scorer.rank(division.listed)
+        rows, scores = (values.tolist() for values in ranking.slice(n, offset, division.listed, rank_all=True))
+        reasons = scorer.explain_rows(rows, ranking) if why else [None] * len(rows)
+        n_matches, start = len(rows), max(0, offset - division.n_listed)
+        room = min(n - n_matches if related is None else related, MAX_RELATED - start)
+        if offset + n >= division.n_listed and room > 0:
+            ranking = scorer.rank(division.others)
+            related_rows, related_scores = (values.tolist() for values in ranking.slice(room, start, division.others))
+            rows, scores = rows + related_rows, scores + related_scores
+            reasons += scorer.explain_rows(related_rows, ranking) if why else [None] * len(related_rows)
+        hits = list_hits(self.collection, rows, self._snippets(rows), scores=scores, reasons=reasons)
+        exact = {token for term in self.required for token in self.tokens[term]}
+        unknown = tuple(word for word in scorer.words.unknown if word not in exact)
+        missing = division.missing
+        remark = describe_unknown_words(
+            self.query, unknown, {word: self._suggest(word) for word in unknown[:MAX_SPELLED]}
+        )
+        if not division.n_matching:
+            remark = self._explain_no_match(topic) or remark
+        return SearchResult(
+            tuple(replace(hit, related=place >= n_matches) for place, hit in enumerate(hits)), division.n_matching,
+            True, self.query.read_as, remark.message, remark.suggestions, remark.without,
+            all_words=0 if unknown or missing else division.n_matching, not_required=(*unknown, *missing),
+            folded=division.n_matching - division.n_listed,
+            limited=topic is not None or bool(self.query.filters) or any(term.exclude for term in self.query.terms),
+        )  # fmt: skip
+
+    def _snippets(self, rows: Sequence[int]) -> list[Any]:
+        texts = (document.text for document in self.collection.documents.load_many(rows))
+        return [build_snippet(text, self.mark(text[:MAX_CHARACTERS])) for text in texts]
+
+    def _page_of_nearest(self, n: int, offset: int, topic: str | int | None, *, why: bool) -> SearchResult:
+        """Return the documents nearest in meaning to the query, to the examples, or to both."""
+        scorer, left = self.scorer, self._left(topic)
+        listed, n_folded = left, 0
+        if len(self.collection.copies):
+            allowed = np.ones(len(self.collection), bool) if left is None else left
+            listed = self._first_copies(allowed)
+            n_folded = int(allowed.sum()) - int(listed.sum())
+        if scorer.is_empty:
+            result = self._explain_no_word()
+        else:
+            ranking = scorer.rank(listed)
+            rows, scores = (values.tolist() for values in ranking.slice(n, offset, listed))
+            reasons = scorer.explain_rows(rows, ranking) if why else None
+            snippets = self._snippets(rows) if self.has_examples and self.query.meaning_text else None
+            hits = list_hits(self.collection, rows, snippets, scores=scores, reasons=reasons)
+            result = SearchResult(hits, ranking.count(listed), self.collection.index.shortlist is None)
+            if isinstance(scorer, KernelScorer) and not self.has_examples:
+                remark = describe_uncounted_words(self.query, scorer.counts.unknown, scorer.near_spellings)
+                result = replace(result, **vars(remark))
+        if self.has_examples and not self.examples.like and not self.query.meaning_text:
+            message = "The query has only -like: filters. Add words, or like: and a document."
+            result = replace(result, message=message)
+        if not result.hits if self.has_examples else self.required and not result.total:
+            no_match = self._explain_no_match(topic)
+            result = result if no_match is None else replace(result, **vars(no_match))
+        n_folded = n_folded if result.exact else 0  # unknown among documents that were not scored
+        return replace(result, total=result.total + n_folded, folded=n_folded, read_as=self.query.read_as)
+
+    def _explain_no_word(self) -> SearchResult:
+        """Return an empty result for a query or examples without a known word."""
+        if self.has_examples:
+            texts = all(isinstance(example, str) for example in self.examples.like) and not self.query.meaning_text
+            message = "None of its words is known in this collection." if texts and self.examples.like else ""
+            return SearchResult((), 0, message=message)
+        assert isinstance(self.scorer, KernelScorer)  # noqa: S101
+        counts, spellings = self.scorer.counts, self.scorer.near_spellings
+        remark = describe_uncounted_words(self.query, counts.unknown, spellings)
+        message = remark.message or answers.explain_empty_query(counts, spellings)
+        return SearchResult((), 0, message=message, suggestions=remark.suggestions)
+
+    def _explain_no_match(self, topic: str | int | None) -> Remark | None:
+        """Return a remark on why no document meets the filters or has what is required."""
+
+        def finds(other: Query) -> bool:
+            return Search(self.collection, other, self.by).page(1, topic=topic).total > 0
+
+        if self.required and not self._index.search(Query(self.required), limit=1, max_counted=1).total:
+            remark = explain_few_matches(self._index, Query(self.required), 0, finds, self._suggest)
+            useful = (
+                suggestion for suggestion in remark.suggestions if finds(parse(suggestion, self.collection.fields))
+            )
+            return replace(remark, suggestions=tuple(useful))
+        return find_excess_filter(self._index, self.query, finds)
+
+    def mark(self, text: str) -> list[Span]:
+        """Return the places of the words of the query in a text: by default in all forms, otherwise as typed."""
+        if self.default is None:
+            return find_spans(text, self.query)
+        words = self.default.words
+        spans = find_form_spans(text, {term.stem for term in words.terms}, words.index.keys)
+        return merge_spans([*spans, *find_spans(text, Query(self.required))])
+
+
+def _find_rows(collection: Collection, id: str) -> list[int]:
+    """Return the rows of a document, or of its passages; empty without such a document."""
+    parent = None if collection.documents.has(id) else find_parent(collection, id)
+    if parent is not None:
+        return list(parent.rows)
+    return [collection.documents.row_of(id)] if collection.documents.has(id) else []
+
+
+def _contains(allowed: Array | None) -> Any:
+    return None if allowed is None else allowed.__getitem__
+
+
+def _mask_topics(collection: Collection, query: Query, topic: str | int | None) -> Array | None:
+    """Return the mask of documents under the topics of a query and under another; None for all."""
+    topics = (*query.topics, *([] if topic is None else [Filter("topic", str(topic))]))
+    if not topics:
+        return None
+    allowed = np.ones(len(collection), bool)
+    for condition in topics:
+        mask = collection.shares_under(collection.topic(condition.value)) >= MIN_CERTAINTY
+        allowed &= ~mask if condition.exclude else mask
+    return allowed

@@ -1,0 +1,1 @@
+"""Index of all words of all documents, by stems."""

@@ -1,0 +1,224 @@
+"""Edited tree of a collection as one frozen value that is stored in the edit log."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from topiarist.errors import DamagedError, UsageError, describe_error
+from topiarist.text.spelling import format_proposals
+from topiarist.trees.edits import Edit
+from topiarist.trees.naming.name_test import JOINT
+from topiarist.trees.tree import Tree
+
+MAX_SHOWN = 5  # topics in a message
+
+
+@dataclass(frozen=True)
+class TreeState:
+    """Edited tree whose nodes are *topics* with permanent numbers.
+
+    The model has classes and nodes in the tree that it was fitted to. ``class_topics`` and ``node_topics`` map them to
+    their present topics (−1: a removed node), so that every edit takes effect at once. ``pending`` is true if the
+    model must be fitted again.
+    """
+
+    tree: Tree  # names of topics by users, or else their words
+    topics: tuple[int, ...]  # of each node
+    class_topics: tuple[int, ...]  # of each class of the model
+    node_topics: tuple[int, ...]  # of each node of the model
+    titles: Mapping[int, str] = field(default_factory=dict)  # names by users
+    notes: Mapping[int, str] = field(default_factory=dict)
+    pins: Mapping[str, int] = field(default_factory=dict)  # topic of each pinned document, by id
+    merged_topics: frozenset[int] = frozenset()  # topics that users merged; their documents stay there
+    added_topics: frozenset[int] = frozenset()  # topics added since the last fit, without a model node
+    heading_topics: frozenset[int] = frozenset()  # headings that users created for topics
+    seeds: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # seed words of topics
+    ignored: tuple[str, ...] = ()  # words excluded from the model
+    united: Mapping[str, str] = field(default_factory=dict)  # word that each united spelling counts as
+    next_topic: int = 0
+    pending: bool = False
+
+    @classmethod
+    def from_tree(cls, tree: Tree, class_nodes: Sequence[int]) -> TreeState:
+        """Return the state of an unedited tree; topics have the numbers of nodes."""
+        topics = tuple(range(len(tree)))
+        return cls(tree, topics, tuple(class_nodes), topics, next_topic=len(tree))
+
+    @classmethod
+    def from_edit(cls, edit: Edit, n_nodes: int, class_nodes: Sequence[int]) -> TreeState:
+        """Return the shape of an edited tree over a model with the tree before the edit, of ``n_nodes`` nodes."""
+        topic_of = {node: topic for topic, node in enumerate(edit.origin)}
+        shape = cls.from_tree(edit.tree, [topic_of[node] for node in class_nodes])
+        return replace(shape, node_topics=tuple(topic_of.get(node, -1) for node in range(n_nodes)))
+
+    @cached_property
+    def node_of(self) -> Mapping[int, int]:
+        """Node of each topic."""
+        return {topic: node for node, topic in enumerate(self.topics)}
+
+    @property
+    def class_nodes(self) -> tuple[int, ...]:
+        """Present node of each class of the model."""
+        return tuple(self.node_of[topic] for topic in self.class_topics)
+
+    @property
+    def root(self) -> int:
+        """Topic of all documents."""
+        return self.topics[self.tree.root]
+
+    def node(self, topic: int) -> int:
+        """Return the node of a topic; raise UsageError for an unknown topic."""
+        if topic not in self.node_of:
+            raise UsageError(
+                f"there is no topic {topic}", hint=f"one of {len(self.topics)}: {_join_topics(self.topics)}"
+            )
+        return self.node_of[topic]
+
+    def model_nodes(self, topic: int) -> tuple[int, ...]:
+        """Return the model nodes of a topic, or of the topics below a heading without model nodes."""
+        nodes, stack = list[int](), [self.node(topic)]
+        while stack:
+            node = stack.pop()
+            topic_nodes = self._own_nodes.get(self.topics[node], ())
+            nodes.extend(topic_nodes)
+            stack.extend(() if topic_nodes else self.tree.children(node))
+        return tuple(sorted(nodes))
+
+    @cached_property
+    def _own_nodes(self) -> Mapping[int, Sequence[int]]:
+        nodes_by_topic: dict[int, list[int]] = {}
+        for node, topic in enumerate(self.node_topics):
+            nodes_by_topic.setdefault(topic, []).append(node)
+        return nodes_by_topic
+
+    def word(self, spelling: str) -> str:
+        """Return the word that a spelling counts as."""
+        return self.united.get(spelling, spelling)
+
+    def name(self, topic: int) -> str:
+        """Return the name of a topic."""
+        return self.tree.names[self.node(topic)]
+
+    def path(self, topic: int) -> str:
+        """Return the names from below the root down to a topic."""
+        return " ▸ ".join(self.tree.path_names(self.node(topic))[1:]) or self.name(topic)
+
+    def find(self, text: str | int) -> int:
+        """Return the topic for a number, a name, a path, or words that only its name has."""
+        if isinstance(text, int):
+            return self.topics[self.node(text)]
+        name = " ".join(str(text).split())
+        if re.fullmatch(r"#?\d+", name) and int(name.lstrip("#")) in self.node_of:
+            return int(name.lstrip("#"))
+        for match in (self._find_by_name, self._find_by_path, self._find_by_words):
+            topics = match(name.casefold())
+            if len(topics) == 1:
+                return topics[0]
+            if topics:
+                paths = "; ".join(f"#{topic} {self.path(topic)}" for topic in topics[:MAX_SHOWN])
+                raise UsageError(f"{len(topics)} topics are called {name!r}: {paths}", hint=f"#{topics[0]}, its number")
+        raise UsageError(f"no topic is called {name!r}", hint=format_proposals(name, list(self.tree.names)))
+
+    def _find_by_name(self, text: str) -> list[int]:
+        return [topic for topic, name in zip(self.topics, self.tree.names, strict=True) if name.casefold() == text]
+
+    def _find_by_path(self, text: str) -> list[int]:
+        steps = [step.strip() for step in re.split(r"[/▸>]", text)]
+        if len(steps) < 2:
+            return []
+        names = {
+            topic: [name.casefold() for name in self.tree.path_names(self.node_of[topic])] for topic in self.topics
+        }
+        return [topic for topic, path in names.items() if path[-len(steps) :] == steps]
+
+    def _find_by_words(self, text: str) -> list[int]:
+        words = set(re.findall(r"\w+", text))
+        nodes = [
+            node for node, name in enumerate(self.tree.names)
+            if words and words <= set(re.findall(r"\w+", name.casefold()))
+        ]  # fmt: skip
+        ancestors = {ancestor for node in nodes for ancestor in self.tree.ancestors(node)[1:]}
+        return [  # a heading named after its subtopics does not match a word of one of their names
+            self.topics[node] for node in nodes if not (node in ancestors and JOINT in self.tree.names[node])
+        ]
+
+    def rename_unnamed(self, labels: Mapping[int, str]) -> TreeState:
+        """Return the state with ``labels`` for topics without a user's name; repeated sibling names get a number."""
+        names = [self.titles.get(topic, labels.get(topic, name)) for topic, name in self._name_pairs()]
+        for node in range(len(self.tree)):
+            sibling_names: set[str] = set()
+            for child in self.tree.children(node):
+                names[child] = make_unique(names[child], sibling_names)
+                sibling_names.add(names[child])
+        return replace(self, tree=Tree(self.tree.parents, tuple(names)))
+
+    def _name_pairs(self) -> Iterable[tuple[int, str]]:
+        return zip(self.topics, self.tree.names, strict=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as plain JSON data."""
+        return {
+            "tree": self.tree.to_dict(),
+            "topics": self.topics,
+            "class_topics": self.class_topics,
+            "node_topics": self.node_topics,
+            "titles": {str(topic): title for topic, title in self.titles.items()},
+            "notes": {str(topic): note for topic, note in self.notes.items()},
+            "pins": dict(self.pins),
+            "held": sorted(self.merged_topics),
+            "grafted": sorted(self.added_topics),
+            "gathered": sorted(self.heading_topics),
+            "seeds": {str(topic): list(words) for topic, words in self.seeds.items()},
+            "ignored": list(self.ignored),
+            "united": dict(self.united),
+            "next_topic": self.next_topic,
+            "pending": self.pending,
+        }
+
+    @classmethod
+    def from_dict(cls, body: Mapping[str, Any]) -> TreeState:
+        """Return the state that ``to_dict`` wrote."""
+        try:
+            return cls(
+                tree=Tree.from_dict(body["tree"]),
+                topics=tuple(map(int, body["topics"])),
+                class_topics=tuple(map(int, body["class_topics"])),
+                node_topics=tuple(map(int, body["node_topics"])),
+                titles={int(topic): str(title) for topic, title in body["titles"].items()},
+                notes={int(topic): str(note) for topic, note in body["notes"].items()},
+                pins={str(document): int(topic) for document, topic in body["pins"].items()},
+                merged_topics=frozenset(map(int, body["held"])),
+                added_topics=frozenset(map(int, body["grafted"])),
+                heading_topics=frozenset(map(int, body.get("gathered", ()))),  # absent in older states
+                seeds={int(topic): tuple(map(str, words)) for topic, words in body.get("seeds", {}).items()},
+                ignored=tuple(map(str, body.get("ignored", ()))),
+                united={str(spelling): str(word) for spelling, word in body.get("united", {}).items()},
+                next_topic=int(body["next_topic"]),
+                pending=bool(body["pending"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DamagedError(
+                f"the shape of this tree cannot be read: {describe_error(error)}", hint="topiarist check"
+            ) from error
+
+
+def make_unique(name: str, other_names: Iterable[str]) -> str:
+    """Return the name, with a number appended if it is taken."""
+    others, number, unique_name = set(other_names), 2, name
+    while unique_name in others:
+        unique_name, number = f"{name} ({number})", number + 1
+    return unique_name
+
+
+def _join_topics(topics: Sequence[int]) -> str:
+    return ", ".join(map(str, topics[:MAX_SHOWN])) + (", …" if len(topics) > MAX_SHOWN else "")
+
+
+def check_length(noun: str, text: str, max_length: int) -> None:
+    """Raise UsageError for a name or note that is too long."""
+    if len(text) > max_length:
+        raise UsageError(f"a {noun} has at most {max_length:,} characters, got {len(text):,}")

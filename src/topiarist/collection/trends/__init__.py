@@ -1,0 +1,1 @@
+"""Spread: how topics lie over time and over groups of documents."""

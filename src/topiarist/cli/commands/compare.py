@@ -1,0 +1,57 @@
+"""Command ``topiarist compare``: list the differences between two trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from topiarist.cli.options import FolderOptions, examples, option, printing
+from topiarist.cli.terminal.screen import opened
+from topiarist.display.formats import one_line
+from topiarist.errors import UsageError
+
+EPILOG = examples("topiarist compare mail.topiary older.topiary", "topiarist compare mail.topiary --before")
+WRITES = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(FolderOptions):
+    """Compare the trees of two collections, or a tree with what it was before the last step."""
+
+    other: Annotated[str | None, typer.Argument(metavar="OTHER", help="Another collection of the same documents.")] = (
+        None
+    )
+    before: Annotated[bool, option("Compare with the tree before the last edit.", "--before")] = False
+    number: Annotated[int, printing("Changes of each kind to show.", "-n", "--number", min=1)] = 5
+
+
+def run(options: Options) -> None:
+    from topiarist.collection.collection import Collection
+    from topiarist.collection.shape.history import summarise_step
+    from topiarist.collection.state import open_state_before_last
+    from topiarist.metrics.comparison import compare
+
+    with opened(options) as (screen, collection):
+        if (options.other is None) != options.before:
+            raise UsageError(
+                "compare with what? Another collection, or --before", hint=f"compare {options.folder} --before"
+            )
+        if options.before:
+            other, entry = open_state_before_last(collection)
+            titles = ("before the last step", f"now, after: {one_line(summarise_step(entry))}")
+            with other:
+                comparison = compare(other.assignments, collection.assignments)
+        else:
+            titles = (options.folder, str(options.other))
+            with Collection.open(str(options.other)) as other:
+                comparison = compare(collection.assignments, other.assignments)
+    if options.json:
+        screen.json({"a": titles[0], "b": titles[1], **comparison.to_dict()})
+        return
+    screen.print(("A  ", "dim"), one_line(titles[0]))
+    screen.print(("B  ", "dim"), one_line(titles[1]))
+    for line in comparison.lines(options.number):
+        screen.hanging(line)
+    screen.next("shape FOLDER --undo" if options.before else ("tree {}", options.other), "evaluate FOLDER")

@@ -1,0 +1,78 @@
+"""Command ``topiarist evaluate``: measure the quality of a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from topiarist.cli.options import WritingOptions, examples, flag, printing
+from topiarist.cli.terminal.console import PATIENCE, Console
+from topiarist.cli.terminal.screen import opened
+from topiarist.display.formats import count_noun, one_line, whole_percent
+from topiarist.progress import RichReporter
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+    from topiarist.collection.grow.regrowth import TopicStability
+
+EPILOG = examples("topiarist evaluate mail.topiary", "topiarist evaluate mail.topiary --stability")
+STABILITY_HELP = "Grow five more trees from other halves of the documents: how much of each topic comes back?"
+WRITES = ("stability",)
+LEAST_SHOWN = 10  # topics that came back least
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(WritingOptions):
+    """Measure the tree with the labels of its documents, if it has labels, and without them."""
+
+    number: Annotated[int, printing("Labels to show.", "-n", "--number", min=1)] = 10
+    stability: Annotated[bool, flag(STABILITY_HELP, "--stability")] = False
+
+
+def run(options: Options) -> None:
+    from topiarist.collection.classify.tree_quality import evaluate_tree, find_odd_headings
+    from topiarist.collection.describe.statistics import Figures
+    from topiarist.collection.grow.regrowth import load_stability
+
+    with opened(options) as (screen, collection):
+        with screen.waiting("Judging the tree"):
+            quality, odd = evaluate_tree(collection), find_odd_headings(Figures(collection))
+        steadiness = measure_stability(collection) if options.stability else load_stability(collection)
+        if options.json:
+            known = None if steadiness is None else {"shares": dict(steadiness.shares), "trees": steadiness.n_trees}
+            screen.json(quality.to_dict() | {"steadiness": known, "odd_headings": odd.sentence})
+            return
+        for line in quality.lines(options.number):
+            screen.cut(line)
+        if odd.sentence:
+            screen.hanging(odd.sentence)
+        if steadiness is not None:
+            screen.heading("How sure are the topics?")
+            for line in describe_stability(collection, steadiness):
+                screen.hanging(line)
+    screen.next("tree FOLDER", "shape FOLDER --interactive")
+
+
+def measure_stability(collection: Collection, n_threads: int | None = None) -> TopicStability | None:
+    """Grow other trees, with a bar on a terminal; None if the user stopped before the first was grown."""
+    from topiarist.collection.grow.regrowth import N_TREES, check_steadiness
+
+    title = "Growing trees from other halves of the documents"
+    with RichReporter(title, Console(stderr=True), PATIENCE) as reporter:
+        reporter.show_steps(0, N_TREES)
+        return check_steadiness(collection, reporter=reporter, n_threads=n_threads)
+
+
+def describe_stability(collection: Collection, found: TopicStability) -> Iterator[str]:
+    """Yield the number of topics of each kind, and the topics that came back least."""
+    told = ", ".join(f"{number:,} {word}" for word, number in found.counts().items())
+    yield (
+        f"Of {count_noun(len(found.shares), 'topic')}, {told}: how much of each came back in {found.n_trees} trees "
+        "grown from other halves of the documents."
+    )
+    least = sorted((share, topic) for topic, share in found.shares.items())[:LEAST_SHOWN]
+    if least:
+        yield "Topics with the lowest stability:"
+    for share, topic in least:
+        yield f"  {whole_percent(share):>5}  {one_line(collection.outline.name(topic))}  (topic {topic})"

@@ -1,0 +1,460 @@
+"""Command ``topiarist file``: assign new documents to topics."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, cast
+
+import typer
+from rich.text import Text
+
+from topiarist.cli.options import (
+    DATE_ORDERS,
+    DATES_HELP,
+    EXCLUDE,
+    INCLUDE,
+    AsGrownOptions,
+    WritingOptions,
+    examples,
+    one_of,
+    option,
+    reading,
+)
+from topiarist.cli.terminal.console import binary_output, clean
+from topiarist.cli.terminal.screen import Screen
+from topiarist.display.formats import ROOT, STEP, and_more, count_noun, join_path, one_line, percent, whole_percent
+from topiarist.errors import InputError, TopiaristError, UsageError
+from topiarist.text.documents import Document
+from topiarist.text.passages import get_parent_id, is_passage
+from topiarist.text.readers import Reading, read
+from topiarist.text.readers.columns import NONE
+from topiarist.text.readers.lines import UnbufferedStream
+from topiarist.text.readers.sources import STANDARD_INPUT
+from topiarist.text.spelling import format_proposals
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+    from topiarist.collection.file.arrivals import FiledDocument
+    from topiarist.collection.file.new_topics import NewTopic
+
+EPILOG = examples(
+    "topiarist file mail.topiary ./inbox",
+    "topiarist file mail.topiary ./inbox --add",
+    "topiarist file mail.topiary new.csv -o filed.csv",
+    "topiarist file mail.topiary ./inbox --move-to ./sorted --dry-run",
+    "topiarist file mail.topiary - --json < new.jsonl",
+)
+WRITES = ("add", "move_to", "output")
+TABLE = "table"
+BATCH, PATIENCE = 500, 10.0  # documents of a stream, or seconds since the first of them: whichever comes first
+MAX_LISTED = 5  # unusual documents, and groups of them, that are named
+MOST_FAILURES = 0.05
+MIN_TIMED = 1_000  # documents from which on a speed says something
+FIELDS = ("id", "title", "path", "topic", "certainty", "words", "unusual", "labels", "topics", "misfit")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(AsGrownOptions, WritingOptions):
+    """Put new documents into the tree: each at the deepest topic that is still certain, with the words that decided.
+
+    Nothing is kept without `--add`. Tables and dates are read as those that the collection was grown from, unless an
+    option says otherwise; a column that `grow` named and a table lacks is an error.
+    """
+
+    new: Annotated[
+        list[str], typer.Argument(metavar="NEW…", help="Folders, files, or `-` for JSON lines on standard input.")
+    ]
+    rho: Annotated[float, option("How certain a topic must be to file under it.", min=0, max=1)] = 0.9
+    several: Annotated[bool, option("List every topic with at least a tenth of a document.", "--several")] = False
+    add: Annotated[
+        bool, option("Keep the documents in the collection: all, or none. `remove` takes them out again.", "--add")
+    ] = False
+    no_learn: Annotated[bool, option("Do not let the model learn from --add.", "--no-learn")] = False
+    rename: Annotated[bool, option("Let --add give a new id to a document whose id is taken.", "--rename")] = False
+    branch: Annotated[bool, option("Propose new topics for documents that fit no topic.", "--branch")] = False
+    dry_run: Annotated[bool, option("Print the result without changing or moving anything.", "--dry-run")] = False
+    output: Annotated[str | None, option("A file for the rows.", "--output", "-o")] = None
+    format: Annotated[str | None, option("`table`, `csv`, `jsonl` or `parquet`; by the name of the file.")] = None
+    move_to: Annotated[str | None, option("Move the files into folders of this one, named as the topics.")] = None
+    dates: Annotated[str | None, reading(DATES_HELP, metavar="ORDER", parser=one_of(DATE_ORDERS))] = None
+    include: Annotated[list[str] | None, INCLUDE] = None
+    exclude: Annotated[list[str] | None, EXCLUDE] = None
+    vectors: Annotated[str | None, option("Vectors of the new documents: a file as `grow` takes it.")] = None
+    embed: Annotated[str | None, option("A program for their vectors, as `grow` takes it.", metavar="COMMAND")] = None
+
+    @property
+    def keeps(self) -> bool:
+        return self.add and not self.dry_run
+
+    @property
+    def live(self) -> bool:
+        """Return whether documents come on standard input, which can be endless."""
+        return STANDARD_INPUT in self.new
+
+
+@dataclass
+class Account:
+    """Running counts of filed documents; documents are kept only if they are needed later."""
+
+    keep: bool
+    number: int = 0
+    levels: Counter[int] = field(default_factory=Counter)
+    unusual: list[FiledDocument] = field(default_factory=list)
+    copies: list[FiledDocument] = field(default_factory=list)
+    kept: list[FiledDocument] = field(default_factory=list)
+    parts: int = 0  # of the rows, passages
+    parent_ids: set[str] = field(default_factory=set)  # that they are passages of
+
+    @property
+    def said(self) -> str:
+        """Return the number of documents and of their passages in words."""
+        documents = count_noun(self.number - self.parts + len(self.parent_ids), "document")
+        return f"{documents} in {count_noun(self.number, 'passage')}" if self.parts else documents
+
+    def passing(self, rows: Iterable[FiledDocument]) -> Iterator[FiledDocument]:
+        for row in rows:
+            self.number += 1
+            if is_passage(row.document):
+                self.parts += 1
+                self.parent_ids.add(get_parent_id(row.document.id))
+            self.levels[len(row.path)] += 1
+            if row.unusual:
+                self.unusual.append(row)
+            if row.copy_of:
+                self.copies.append(row)
+            if self.keep:
+                self.kept.append(row)
+            yield row
+
+
+def run(options: Options) -> None:
+    """Read, place, print; keep and move if that was asked for."""
+    from topiarist.collection.collection import Collection
+    from topiarist.collection.describe.tables import write_table
+    from topiarist.collection.document_vectors import describe_missing_vectors
+
+    screen, kind = Screen(options), _format(options)
+    began = time.perf_counter()
+    with Collection.open(options.folder) as collection, _reading(collection, options) as documents:
+        account = Account(keep=options.json or options.move_to is not None)
+        rows = _flush_rows(account.passing(_file_documents(screen, collection, documents, options)), options)
+        if options.json:
+            for _ in rows:
+                pass
+        elif kind == TABLE:
+            _table(screen, rows)
+        else:
+            write_table((_row(collection, row) for row in rows), options.output or binary_output(), kind, FIELDS)
+        groups = _groups(screen, collection, account, options)
+        moved = _moved(screen, collection, account, options)
+        if options.json:
+            screen.json(_body(account, groups, moved, documents, options))
+        seconds = time.perf_counter() - began
+        speed = f"; {account.number / max(seconds, 1e-9):,.0f} a second" if account.number >= MIN_TIMED else ""
+        _say_columns(screen, collection, documents, options)
+        _print_summary(screen, account, options, speed)
+        _say_copies(screen, account)
+        if account.number and (note := describe_missing_vectors(collection, options.vectors or options.embed)):
+            screen.say(f"{note} (--vectors, --embed)")
+        _say_unusual(screen, collection, account, groups, options)
+        _next(screen, account, options)
+        failed = documents.counts.failed
+    if failed > MOST_FAILURES * max(1, failed + account.number):
+        raise SystemExit(1)
+
+
+def _format(options: Options) -> str:
+    from topiarist.cli.terminal.targets import check_file
+    from topiarist.collection.describe.tables import TABLE_FORMATS, find_table_format
+
+    kind, formats = options.format, (TABLE, *TABLE_FORMATS)
+    if kind is not None and kind not in formats:
+        raise UsageError(f"there is no format {kind!r}", hint=format_proposals(kind, formats).replace("'", ""))
+    if kind is None:
+        kind = find_table_format(options.output) if options.output else TABLE
+    if kind == TABLE and options.output:
+        raise UsageError("a table goes to the screen, not into a file", hint="--format csv")
+    if kind == "parquet" and not options.output:
+        raise UsageError("Parquet needs a file", hint="--output filed.parquet")
+    if options.output:
+        check_file(options.output, force=True)
+    return kind
+
+
+def _reading(collection: Collection, options: Options) -> Reading:
+    settings = options.reading_settings(collection)
+    return read(
+        options.new,
+        settings.columns,
+        include=options.include or (),
+        exclude=options.exclude or (),
+        stdin=cast(BinaryIO, UnbufferedStream(sys.stdin.buffer)) if options.live else None,
+        xml_path=settings.xml_path,
+        ocr=settings.ocr,
+    )
+
+
+def _file_documents(
+    screen: Screen, collection: Collection, documents: Reading, options: Options
+) -> Iterator[FiledDocument]:
+    from topiarist.collection.file.arrivals import file_documents
+
+    if options.keeps:
+        return (_added_live if options.live else _add_documents)(screen, collection, documents, options)
+    return file_documents(
+        collection, documents, options.rho, several=options.several, live=options.live, vectors=_vectors(options)
+    )
+
+
+def _vectors(options: Options) -> Any:
+    from topiarist.collection.document_vectors import vector_source
+
+    if options.vectors is not None and options.live and options.keeps:
+        raise UsageError("--vectors does not go with --add of standard input", hint="--embed, or a file of documents")
+    return vector_source(options.vectors, options.embed)
+
+
+def _add_documents(
+    _: Screen, collection: Collection, documents: Iterable[Document], options: Options
+) -> Iterator[FiledDocument]:
+    from topiarist.collection.file.arrivals import add_documents
+
+    return add_documents(
+        collection,
+        documents,
+        options.rho,
+        learn=not options.no_learn,
+        several=options.several,
+        rename=options.rename,
+        dates=options.dates,
+        vectors=_vectors(options),
+    )
+
+
+def _added_live(
+    screen: Screen, collection: Collection, documents: Iterable[Document], options: Options
+) -> Iterator[FiledDocument]:
+    """Add batches of an endless stream; each batch is stored before its rows are printed."""
+    from topiarist.collection.file.arrivals import collect_batches
+
+    number = 0
+    for batch in collect_batches(documents, BATCH, PATIENCE):
+        try:
+            rows = list(_add_documents(screen, collection, batch, options))
+        except TopiaristError as error:
+            if not number:
+                raise
+            stored = f"{count_noun(number, 'document')} before are kept"
+            raise type(error)(f"{error.message}; {stored}", hint=error.hint) from None
+        number += len(rows)
+        screen.say(f"{count_noun(number, 'document')} added so far")
+        yield from rows
+    if not number:
+        raise InputError("no documents came on standard input", hint='lines such as {"id": "1", "text": "…"}')
+
+
+def _flush_rows(rows: Iterable[FiledDocument], options: Options) -> Iterator[FiledDocument]:
+    for row in rows:
+        yield row
+        if options.live and not options.json:
+            sys.stdout.flush()
+
+
+def _table(screen: Screen, rows: Iterator[FiledDocument]) -> None:
+    plain, write = screen.width is None, sys.stdout.write
+    for row in rows:
+        title = one_line(row.document.title or row.document.id)
+        words = ", ".join(row.words)
+        steps = zip(row.path, row.certainty, strict=True)
+        path = STEP.join([ROOT, *(f"{one_line(name)} {100 * share:.0f} %" for name, share in steps)])
+        path = f"does not fit: {row.misfit}" if row.misfit else path
+        facts = [words, "labels: " + ", ".join(row.labels) if row.labels else "", "UNUSUAL" if row.unusual else ""]
+        if row.places:
+            facts.append(
+                "also: "
+                + "; ".join(f"{join_path(place.path)} {whole_percent(place.share)}" for place in row.places[1:])
+            )
+        facts_line = "   ".join(fact for fact in facts if fact and fact != "also: ")
+        if plain:  # rich would take longer than the model
+            write(
+                clean(
+                    f"{title}  [{one_line(row.document.id)}]\n    {path}\n    {one_line(facts_line)}\n",
+                    ascii=screen.ascii,
+                )
+            )
+            continue
+        screen.titled("", title, row.document.id)
+        screen.print(path, indent=4)
+        screen.print(Text(facts_line, "yellow" if row.unusual else "dim"), indent=4)
+    if plain:
+        sys.stdout.flush()
+
+
+def _row(collection: Collection, row: FiledDocument) -> dict[str, Any]:
+    from topiarist.trees.exchange import format_path
+
+    outline = collection.outline
+
+    def path(topic: int) -> str:
+        return format_path(outline.tree, outline.node(topic))
+
+    return {
+        "id": row.document.id, "title": row.document.title, "path": path(row.topic), "topic": row.topic,
+        "certainty": row.certainty[-1] if row.certainty else 1.0, "words": list(row.words), "unusual": row.unusual,
+        "misfit": row.misfit, "labels": list(row.labels),
+        "topics": [{"path": path(place.topic), "share": round(place.share, 4)} for place in row.places],
+    }  # fmt: skip
+
+
+def _groups(screen: Screen, collection: Collection, account: Account, options: Options) -> tuple[NewTopic, ...]:
+    from topiarist.collection.file.new_topics import propose_topics
+
+    if not options.branch or not account.unusual:
+        return ()
+    with screen.waiting("Looking for new topics"):
+        documents = [row.document for row in account.unusual]
+        return propose_topics(collection, documents, [row.topic for row in account.unusual])
+
+
+def _moved(screen: Screen, collection: Collection, account: Account, options: Options) -> dict[str, str]:
+    from topiarist.collection.file.file_moves import move_files, plan_moves
+
+    if options.move_to is None:
+        return {}
+    moves, left = plan_moves(account.kept, options.move_to)
+    if not options.dry_run:
+        move_files(moves)
+    verb = "would be moved" if options.dry_run else "moved"
+    screen.say(f"{count_noun(len(moves), 'file')} {verb} into {options.move_to}")
+    for source, target in list(moves.items())[:MAX_LISTED]:
+        screen.say(f"  {one_line(source)} → {one_line(target)}")
+    if len(moves) > MAX_LISTED:
+        screen.say(f"  {and_more(moves, MAX_LISTED)}")
+    if left:
+        screen.say(f"{count_noun(left, 'document')} stay where they are: rows of tables, messages of mailboxes")
+    return moves
+
+
+def _print_summary(screen: Screen, account: Account, options: Options, speed: str) -> None:
+    misfits = sum(bool(row.misfit) for row in account.unusual)
+    at = {
+        "at the root": account.levels[0] - misfits,
+        "lower down": account.number - account.levels[0],
+        "fit nowhere" if misfits > 1 else "fits nowhere": misfits,
+    }
+    where = ", ".join(f"{number:,} {place}" for place, number in at.items() if number)
+    verb = "added" if options.keeps else "filed"
+    screen.say(f"\n{account.said} {verb}: {where}{speed}")
+    if options.dry_run and options.add:
+        screen.say("Nothing was kept: --dry-run.")
+    if options.output:
+        screen.say(f"The rows are in {options.output}")
+
+
+def _say_columns(screen: Screen, collection: Collection, documents: Reading, options: Options) -> None:
+    from topiarist.collection.grow.read_as_grown import describe_columns, find_missing_columns
+
+    for sentence in describe_columns(documents.chosen):
+        screen.say(sentence)
+    for role, column in find_missing_columns(collection, documents.chosen).items():
+        if any((f"--{role}-column", name) in options.named for name in ("", NONE)):  # the user wants none
+            continue
+        screen.say(f"No column for the {role}: in the collection it is {one_line(column)} (--{role}-column NAME)")
+
+
+def _say_copies(screen: Screen, account: Account) -> None:
+    if not account.copies:
+        return
+    exact = sum(row.shared == 1.0 for row in account.copies)
+    n_near = len(account.copies) - exact
+    counts = [count_noun(exact, "copy", "copies")] * bool(exact) + [
+        count_noun(n_near, "near-copy", "near-copies")
+    ] * bool(n_near)
+    screen.say(f"{' and '.join(counts)} of documents in the collection:")
+    for row in account.copies[:MAX_LISTED]:
+        share = "" if row.shared == 1.0 else f"  ({whole_percent(row.shared)} of the words)"
+        screen.say(f"  {one_line(row.document.id)} → {one_line(row.copy_of)}{share}")
+    if len(account.copies) > MAX_LISTED:
+        screen.say(f"  {and_more(account.copies, MAX_LISTED)}")
+
+
+def _say_unusual(
+    screen: Screen, collection: Collection, account: Account, groups: tuple[NewTopic, ...], options: Options
+) -> None:
+    if not account.unusual:
+        return
+    number = len(account.unusual)
+    n_far = sum(row.far for row in account.unusual)
+    by_vectors = ""
+    if n_far and (outliers := collection.outlier_threshold) is not None:
+        share = percent(1 - outliers.share)
+        text = f"with embeddings farther from all topics than {share} of the documents in the collection"
+        by_vectors = f", or {text} ({n_far:,})"
+    screen.say(f"{count_noun(number, 'document')} unusual, of words that this collection hardly knows{by_vectors}:")
+    for row in account.unusual[:MAX_LISTED]:
+        screen.say(f"  {one_line(row.document.title or row.document.id)}  [{one_line(row.document.id)}]")
+    if number > MAX_LISTED:
+        screen.say(f"  {and_more(account.unusual, MAX_LISTED)}")
+    if options.branch:
+        _say_groups(screen, groups)
+        return
+    ((topic, _),) = Counter(row.topic for row in account.unusual).most_common(1)
+    ids = [row.document.id for row in account.unusual[:MAX_LISTED]]
+    screen.say(f"To grow them into a branch{'' if options.add else ', once they are added'}:")
+    screen.say("  " + screen.typed(f"shape FOLDER branch NAME under {topic} with {' '.join(['{}'] * len(ids))}", *ids))
+
+
+def _say_groups(screen: Screen, groups: tuple[NewTopic, ...]) -> None:
+    from topiarist.collection.file.new_topics import BY_WORDS
+    from topiarist.collection.shape.edit_language import format_edit
+
+    if not groups:
+        screen.say("No group among them has anything in common.")
+        return
+    if groups[0].how == BY_WORDS:
+        screen.say("Groups whose words make each other's held-out words more probable:")
+    else:
+        screen.say("No group predicts its held-out words better; grouped by the nearest topic:")
+    for group in groups[:MAX_LISTED]:
+        screen.say(f"  {count_noun(len(group.documents), 'document')}: {', '.join(group.words[:6])}")
+        screen.say(f"    {screen.typed('shape FOLDER')} {one_line(format_edit(group.edit))}")
+
+
+def _next(screen: Screen, account: Account, options: Options) -> None:
+    if options.keeps:
+        screen.next("tree FOLDER", "find FOLDER WORDS")
+    elif options.dry_run:
+        screen.next("file FOLDER … without --dry-run")
+    else:
+        order = [] if options.dates is None else ["--dates", options.dates]
+        typed = [*options.new, *(part for option in options.named for part in option), *order]
+        screen.next((f"file FOLDER {' '.join(['{}'] * len(typed))} --add", *typed))
+
+
+def _body(
+    account: Account, groups: tuple[NewTopic, ...], moved: dict[str, str], documents: Reading, options: Options
+) -> dict[str, Any]:
+    return {
+        "added": options.keeps,
+        "documents": account.number,
+        "unusual": [row.document.id for row in account.unusual],
+        "copies": [{"id": row.document.id, "of": row.copy_of, "shared": row.shared} for row in account.copies],
+        "new_topics": [
+            {
+                "under": problem.under,
+                "name": problem.name,
+                "words": list(problem.words),
+                "documents": list(problem.documents),
+                "how": problem.how,
+                "gain": problem.gain,
+            }
+            for problem in groups
+        ],
+        "moved": moved,
+        "problems": [{"source": problem.source, "reason": problem.reason} for problem in documents.problems],
+        "filed": [row.to_dict() for row in account.kept],
+    }

@@ -1,0 +1,347 @@
+"""Command ``topiarist find``: search a collection; also prints the results of ``similar``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from topiarist.cli.options import EXPLAIN_OPTION, NUMBER, UNDER, WritingOptions, examples, option
+from topiarist.cli.terminal.screen import Screen, bar, opened
+from topiarist.display.formats import DOT, and_more, count_noun, join_path, one_line, percent
+from topiarist.errors import UsageError
+from topiarist.text.query import format_like_terms, format_phrase
+from topiarist.text.spelling import format_proposals
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+    from topiarist.collection.search.results import Explanation, Hit, SearchResult, TopicHits
+    from topiarist.collection.search.saved_searches import SavedSearch
+
+EPILOG = examples(
+    "topiarist find mail.topiary decision of the judge about bail --why",
+    "topiarist find mail.topiary '\"bail hearing\" -football after:2004'",
+    "topiarist find tickets.topiary 'printer status:open price:10..20 date:2025'",
+    "topiarist find mail.topiary bail --like inbox/0231.txt --not inbox/0100.txt --tag bail --save bail",
+    "topiarist find mail.topiary --saved bail",
+    "topiarist find mail.topiary --queries questions.txt --json > answers.jsonl",
+)
+WRITES = ("tag", "save", "delete_saved")
+NOTHING_FOUND = 1
+TOPICS_SHOWN = 5
+REASONS, SENSE = 4, 3
+NOTABLE = 0.01  # of a score: less is no reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(WritingOptions):
+    """Find documents, the best matches first, then at most 20 related documents. A match has all words, in any form;
+    if no document has all, at least a tenth of the information of the best one. Phrases in quotes, prefix*, this OR
+    that, topic:, tag:, label:, type:, date: and columns (status:open, price:10..20) are required; -word is excluded.
+    before: and after: leave out the date that they name; since: and until: include it.
+    like:ID asks for more like a document, -like:ID for others.
+    """
+
+    query: Annotated[
+        list[str] | None, typer.Argument(metavar="QUERY…", help="Words, phrases and filters to search for.")
+    ] = None
+    like: Annotated[
+        list[str] | None, option("More like this document; may be given several times.", "--like", metavar="ID")
+    ] = None
+    not_: Annotated[
+        list[str] | None, option("Not like this one; may be given several times.", "--not", metavar="ID")
+    ] = None
+    by: Annotated[str, option("`both`, `words` (all words exactly as typed), or `meaning`.")] = "both"
+    topic: Annotated[str | None, UNDER] = None
+    number: Annotated[int, NUMBER] = 10
+    why: Annotated[bool, EXPLAIN_OPTION] = False
+    queries: Annotated[
+        str | None,
+        option("A file with a query on each line (- for standard input): one table, or JSON lines.", "--queries"),
+    ] = None
+    tag: Annotated[str | None, option("Tag all matches; without matches, the listed documents.", "--tag")] = None
+    save: Annotated[str | None, option("Keep the query with the collection, under a name.", metavar="NAME")] = None
+    saved: Annotated[str | None, option("Ask a query that was saved.", metavar="NAME")] = None
+    list_saved: Annotated[bool, option("List the queries that were saved.", "--list-saved")] = False
+    delete_saved: Annotated[str | None, option("Let a saved query go.", metavar="NAME")] = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Query with its result, the topics of its hits and the rows to be tagged."""
+
+    query: str
+    result: SearchResult
+    topics: tuple[TopicHits, ...] = ()
+    n_rows: int = 0
+    matching: bool = False  # all that match exactly, not those that are nearest
+    rows: tuple[int, ...] = ()  # to be tagged
+    said: str = ""  # how many documents, or passages of how many, all of them are
+    unit: str = "document"  # or passage
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"query": self.query, **self.result.to_dict(self.topics)}
+
+
+def run(options: Options) -> None:
+    """Search, print, leave with 1 if nothing was found."""
+    from topiarist.collection.search.saved_searches import SavedSearch, find_saved_search, find_search_topic
+
+    typed = bool(options.query or options.like or options.not_)
+    ways = [typed, options.queries, options.saved, options.list_saved, options.delete_saved]
+    if sum(map(bool, ways)) != 1:
+        raise UsageError(
+            "expected a query, a file of queries, or a saved search", hint="topiarist find FOLDER bail hearing"
+        )
+    if options.save and not typed:
+        raise UsageError("--save keeps a query that is typed", hint="topiarist find FOLDER bail hearing --save bail")
+    with opened(options) as (screen, collection):
+        if options.list_saved or options.delete_saved:
+            _saved(screen, collection, options)
+            return
+        if options.saved:
+            saved = find_saved_search(collection, options.saved)
+            topic = options.topic
+            if topic is None:
+                topic_found, lost_note = find_search_topic(collection, saved)
+                topic = None if topic_found is None else str(topic_found)
+                if lost_note:
+                    screen.say(f"“{one_line(saved.name)}”: {lost_note} (--save keeps it with another --topic)")
+            options = replace(options, query=[saved.query], by=saved.by, topic=topic)
+        if options.queries:
+            _find_all(screen, collection, options)
+            return
+        for id in (*(options.like or []), *(options.not_ or [])):
+            collection.documents.row_of(id)
+        words = options.query or []
+        typed_words = words if len(words) == 1 else map(format_phrase, words)
+        examples = [*format_like_terms(options.like or []), *format_like_terms(options.not_ or [], exclude=True)]
+        answer = answer_query(collection, options, " ".join([*typed_words, *examples]))
+        _tag(screen, collection, options, [answer])
+        if options.save:
+            save(screen, collection, SavedSearch(options.save, answer.query, options.by, options.topic or ""))
+    if options.json:
+        screen.json(answer.to_dict())
+    else:
+        _show(screen, options, answer)
+    if not answer.result.hits:
+        raise SystemExit(NOTHING_FOUND)
+
+
+def save(screen: Screen, collection: Collection, search: SavedSearch) -> None:
+    """Save a search and print the command that repeats it."""
+    from topiarist.collection.search.saved_searches import save_search
+
+    note = " in place of the one before" if save_search(collection, search) else ""
+    screen.say(f"Saved as “{one_line(search.name)}”{note}: find FOLDER --saved {format_phrase(search.name)}")
+
+
+def _saved(screen: Screen, collection: Collection, options: Options) -> None:
+    from topiarist.collection.search.saved_searches import delete_search, find_search_topic, list_saved_searches
+    from topiarist.collection.search.search import DEFAULT_METHOD
+
+    if options.delete_saved:
+        deleted_search = delete_search(collection, options.delete_saved)
+        if not options.json:
+            screen.print(
+                f"The saved search “{one_line(deleted_search.name)}” ({one_line(deleted_search.query)}) is gone."
+            )
+    searches = list_saved_searches(collection)
+    if options.json:
+        screen.json({"saved": [search.to_dict() for search in searches]})
+    elif options.list_saved and not searches:
+        screen.print("No search was saved yet.")
+        screen.next("find FOLDER WORDS --save NAME")
+    elif options.list_saved:
+        wide = max(len(search.name) for search in searches)
+        for search in searches:
+            parts = [search.by] if search.by != DEFAULT_METHOD else []
+            lost_note = find_search_topic(collection, search)[1]
+            details = DOT.join(
+                [*parts, *([lost_note] if lost_note else [f"topic {search.topic}"] * bool(search.topic))]
+            )
+            screen.cut(
+                f"  {one_line(search.name):<{wide}}  ", (one_line(search.query), "bold"), (f"  {details}", "dim")
+            )
+        screen.next(("find FOLDER --saved {}", searches[0].name))
+
+
+def _find_all(screen: Screen, collection: Collection, options: Options) -> None:
+    """One query after the other: a row for each hit, or a line of JSON for each query; 1 if none finds anything."""
+    answers = []
+    if not options.json:
+        print("query", "rank", "score", "id", "title", "related", sep="\t")
+    for query in _lines(options.queries or ""):
+        answer = answer_query(collection, options, query)
+        answers.append(answer)
+        if options.json:
+            print(json.dumps(answer.to_dict()))
+            continue
+        for rank, hit in enumerate(answer.result.hits, 1):
+            is_related = "yes" if hit.related else "no"
+            print(
+                one_line(query), rank, f"{hit.score:.4f}", one_line(hit.id), one_line(hit.title), is_related, sep="\t"
+            )
+    _tag(screen, collection, options, answers)
+    unanswered = [answer.query for answer in answers if not answer.result.hits]
+    if unanswered:
+        screen.say(
+            f"{count_noun(len(unanswered), 'query', 'queries')} found nothing: {one_line(', '.join(unanswered[:5]))}"
+        )
+    if len(unanswered) == len(answers):
+        raise SystemExit(NOTHING_FOUND)
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"cannot read the queries in {path}: {error}", hint="a UTF-8 file, a query on each line"
+        ) from error
+    queries = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if not queries:
+        raise UsageError(f"there is no query in {path}", hint="a query on each line")
+    return queries
+
+
+def _tag(screen: Screen, collection: Collection, options: Options, answers: list[Answer]) -> None:
+    from topiarist.collection.passages import count_documents
+
+    if options.tag is None:
+        return
+    rows = sorted({row for answer in answers for row in answer.rows})
+    if rows:
+        collection.tag(rows, options.tag)
+    screen.say(f"Tagged {count_documents(collection, rows)} “{one_line(options.tag)}”.")
+
+
+def answer_query(collection: Collection, options: Options, query: str) -> Answer:
+    from topiarist.collection.passages import count_documents
+    from topiarist.collection.search.hits import count_topic_hits
+    from topiarist.collection.search.search import METHODS, Search
+
+    if options.by not in METHODS:
+        raise UsageError(
+            f"a search goes by {', '.join(METHODS)}; got {options.by!r}",
+            hint=f"--by {format_proposals(options.by, METHODS).split(',')[0]}".replace("'", ""),
+        )
+    search = Search(collection, query, options.by)
+    rows = search.rows(options.topic)
+    result = search.page(options.number, topic=options.topic, why=options.why)
+    tagged_rows = [hit.row for hit in result.hits] if search.ranks_all_documents else rows.tolist()
+    topics = count_topic_hits(collection, rows)
+    unit = count_documents(collection).noun
+    size_text = str(count_documents(collection, rows)) if result.exact else count_noun(result.total, unit)
+    return Answer(
+        query, result, topics, len(rows), matching=not search.ranks_all_documents, rows=tuple(tagged_rows), said=size_text,
+        unit=unit,
+    )  # fmt: skip
+
+
+def _show(screen: Screen, options: Options, answer: Answer) -> None:
+    from topiarist.collection.search.search import DEFAULT_METHOD, FEW_MATCHES
+
+    result, topics = answer.result, answer.topics
+    if result.read_as:
+        screen.say(f"Read as: {result.read_as}")
+    for remark in result.remarks:
+        screen.say(one_line(remark))
+    if result.hits or (answer.matching and not result.message):
+        screen.print(*_sentence(options, answer))
+    if result.message:
+        screen.print(result.message)
+    if result.suggestions:
+        screen.print("Did you mean ", (" or ".join(result.suggestions[:3]), "bold"), "?")
+    if len(topics) > 1:
+        _where(screen, answer)
+    for number, hit in enumerate(result.hits, 1):
+        if hit.related and (number == 1 or not result.hits[number - 2].related):
+            screen.heading("Related documents (no matches, near in words and meaning)")
+        show_hit(screen, number, hit)
+    typed = options.query or []
+    command = f"find FOLDER {' '.join(['{}'] * len(typed))}"
+    if options.by == "words" and result.total < FEW_MATCHES:
+        screen.next(
+            (f"{command} --by meaning", *typed), *([("show FOLDER {}", result.hits[0].id)] if result.hits else [])
+        )
+    elif result.hits:
+        commands: tuple[str, ...] = ("similar FOLDER {}", result.hits[0].id)
+        if len(topics) > 1 and options.topic is None:
+            largest = max(topics, key=lambda topic: (topic.documents, len(topic.path)))
+            by = "" if options.by == DEFAULT_METHOD else f" --by {options.by}"
+            commands = (f"{command}{by} --topic {largest.topic}", *typed)
+        screen.next(("show FOLDER {}", result.hits[0].id), commands)
+    elif result.widened:
+        screen.next(("find FOLDER {}", result.widened))
+    else:
+        screen.next("tree FOLDER")
+
+
+def _sentence(options: Options, answer: Answer) -> list[str | tuple[str, str]]:
+    total, query = answer.result.total, (one_line(answer.query), "bold")
+    half = [topic for topic in answer.topics if topic.documents > answer.n_rows / 2 and answer.n_rows > 1]
+    deepest = join_path(max(half, key=lambda topic: len(topic.path)).path) if half else ""
+    if options.by == "words" or answer.matching:
+        bound_text = "" if answer.result.exact else "at least "
+        topic_text = f", most of them under {deepest}" if half else ""
+        if answer.result.only_some_words:
+            condition_text = " that meets the conditions" if answer.result.limited else ""
+            have = "has" if total == 1 else "have"
+            return [f"No {answer.unit}{condition_text} has all words. {answer.said} {have} some of them{topic_text}."]
+        size_text = answer.said if total else f"No {answer.unit}"
+        return [f"{bound_text}{size_text} match{'es' if total <= 1 else ''} ", query, f"{topic_text}."]
+    lead = "Nearest in meaning to " if options.by == "meaning" else "Best by words and meaning for "
+    listed_text = f", {len(answer.result.hits):,} of {count_noun(total, answer.unit)}"
+    return [
+        lead,
+        query,
+        f"{listed_text}; of the {answer.n_rows} best most are under {deepest}." if half else f"{listed_text}.",
+    ]
+
+
+def _where(screen: Screen, answer: Answer) -> None:
+    screen.heading("Topics of the matches")
+    for topic in answer.topics[:TOPICS_SHOWN]:
+        indent = "  " * len(topic.path)
+        name = screen.fits(topic.path[-1], (screen.width or 100) - 40 - len(indent))
+        screen.cut(
+            f"{indent}{name}  ",
+            (f"{topic.documents:,} / {topic.all:,} ", "dim"),
+            (bar(topic.documents / max(answer.n_rows, 1), 8), "green"),
+            (f"  (topic {topic.topic})", "dim"),
+        )
+    if len(answer.topics) > TOPICS_SHOWN:
+        screen.print((f"  {and_more(answer.topics, TOPICS_SHOWN)}", "dim"))
+
+
+def show_hit(screen: Screen, number: int, hit: Hit) -> None:
+    """A document that was found: title, place, and the text around the words."""
+    screen.print()
+    screen.cut(f"{number:>3}  ", (one_line(hit.title or hit.id), "bold"))
+    place = f"{join_path(hit.place.path)}  {percent(hit.place.share)}"
+    facts = [one_line(hit.id), hit.date, ", ".join(map(one_line, hit.labels))]
+    screen.cut("     ", place, ("  " + DOT.join(fact for fact in facts if fact), "dim"))
+    snippet = Text()
+    for piece, match in hit.snippet:
+        plain = "".join(sign if sign.isprintable() else " " for sign in piece)
+        snippet.append(plain if not match or screen.out.is_terminal else f"*{plain}*", "bold yellow" if match else None)
+    screen.print(snippet, indent=5)
+    if hit.copies:
+        screen.print((f"and {count_noun(hit.copies, 'copy', 'copies')}", "dim"), indent=5)
+    if hit.why is not None:
+        _print_explanation(screen, hit.why)
+
+
+def _print_explanation(screen: Screen, explanation: Explanation) -> None:
+    total = max(explanation.score, 1e-300)
+    for reason in explanation.words[:REASONS]:
+        sense = f"  in the sense of {', '.join(reason.sense[:SENSE])}" if reason.sense and reason.topic > 0 else ""
+        screen.cut((f"     {percent(reason.amount / total):>5}  word  ", "dim"), reason.word, (sense, "dim"))
+    for topic in [share for share in explanation.topics[:2] if share.amount >= NOTABLE * total]:
+        screen.cut((f"     {percent(topic.amount / total):>5}  topic ", "dim"), ", ".join(topic.words[:5]))

@@ -1,0 +1,362 @@
+"""Command ``topiarist grow``: grow a topic tree, save it and print it."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topiarist.cli.options import (
+    ALL_OPTIONS,
+    COUNTING,
+    DATE_COLUMN,
+    DATE_ORDERS,
+    DATES_HELP,
+    LABEL_COLUMN,
+    MORE_SETTINGS,
+    OUTPUT,
+    READING,
+    STDIN,
+    WAIT,
+    SourceOptions,
+    examples,
+    flag,
+    one_of,
+    option,
+    printing,
+    reading,
+    setting,
+)
+from topiarist.cli.settings_file import format_assignments
+from topiarist.cli.source_stream import Extra, Stream, default_folder, digest
+from topiarist.cli.terminal.console import Console, print_json
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.display.formats import count_noun, duration, one_line, size
+from topiarist.errors import TopiaristError, UsageError
+from topiarist.estimators.tree_models import TREE_MODELS, join_names
+from topiarist.text.readers.file_systems import remove_secret
+
+if TYPE_CHECKING:
+    from topiarist.cli.terminal.grow_progress import Progress
+    from topiarist.cli.terminal.stop_signal import Stop
+    from topiarist.collection.grow.block_growth import BlockGrowth
+    from topiarist.trees.tree import Tree
+
+EXIT_CODES = (
+    "Exit codes: 0 done · 1 done, with something left out · 2 wrong use · 3 no usable text · 4 damaged or too new · "
+    "5 memory, disk or device · 70 a fault of ours · 130 stopped"
+)
+EPILOG = examples(
+    "topiarist grow demo",
+    "TOPIARIST_STOP_WORDS=en topiarist grow ./mail",
+    "topiarist grow tickets.csv --text-column description --topics 12 -o tickets.topiary",
+    "zcat news.jsonl.gz | topiarist grow - --json > tree.json",
+    MORE_SETTINGS,
+    EXIT_CODES,
+)
+WRITES = ALL_OPTIONS
+OUTPUT_HELP = "Folder of the collection. Default: `NAME.topiary` with the name of the source."
+MODEL_HELP = f"Kind of tree: {join_names([f'`{name}`' for name in TREE_MODELS])}."
+HIERARCHY_HELP = "Fit this tree to labelled documents instead of growing one: paths, JSON, YAML or SKOS."
+GROWTH_HELP = "How a tree grows: `guided`, by geometry and EM, or `annealed`, by temperature as in the papers."
+MIX_HELP = "How `hplsa` mixes the levels of a topic: `ml`, `uniform` or `heldout`."
+FIELDS_HELP = "Names for topics: a file of fields (lines, JSON, SKOS), `none`, or `auto` (bundled, English)."
+NO_HEADINGS_HELP = "Keep the upper tree as it grew instead of building headings over the topics."
+ONLINE_HELP = "Grow on a sample, then learn from all documents in batches: for very large collections."
+CLUSTER_HELP = "Count, grow and index on a Dask cluster with access to the folder, or on N local workers."
+MEMORY_HELP = "Memory limit for growing the tree, such as `2GB`. Reading and indexing are not included."
+DEPTH_HELP = "Number of levels to print. Default: about twenty topics."
+KEEP_HELP = "Count repeated lines, such as navigation bars, footers and disclaimers."
+VECTORS_HELP = "Document embeddings: .npy in document order, or .npz, .parquet or .jsonl with ids."
+ENCODER_HELP = "Compute embeddings on this machine with `topiarist[encoder]`."
+EMBED_HELP = "Program that reads JSON lines (id, text) and prints JSON lines (id, vector)."
+STABILITY_HELP = "Grow five more trees from half samples and print how much of each topic reappears in them."
+CURVE_HELP = "A .png, .svg or .pdf file with a figure of how the number of topics was chosen."
+LANGUAGE_WAYS = ("together", "apart", "one")
+LANGUAGES_HELP = "Mixed languages: `together` (one tree), `apart` (one branch each) or `one` (main language only)."
+PASSAGES_HELP = "Cut long documents into passages (pages, sections, else about 300 words) and grow on these."
+COLUMNS_HELP = "Further columns to keep with the documents: names with commas, `all` or `none`."
+DEMO_TITLE = "the demonstration collection: abstracts of arXiv, 2014"
+DEVICES = ("cpu", "cuda")
+MAX_LISTED = 5  # fields without a known word
+FEWEST_FILES = 20  # of which the share that was read says how long the rest takes
+
+
+def topics_number(text: str) -> int | None:
+    """A number of topics; None for ``auto``."""
+    if str(text) == "auto":
+        return None
+    if not str(text).isdecimal() or int(text) < 1:
+        raise typer.BadParameter(f"expected a whole number of at least 1, or auto; got {text}")
+    return int(text)
+
+
+def memory_size(text: str) -> int:
+    """Bytes: ``2GB``, ``500MB``, ``1.5 GiB``."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?)b?|b?)", str(text).strip().lower())
+    if not match:
+        raise typer.BadParameter(f"expected a size such as 2GB or 500MB, got {text}")
+    number, letter, binary = match.groups()
+    return int(float(number) * (1024 if binary else 1000) ** (" kmgt".index(letter) if letter else 0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(SourceOptions):
+    """Grow a topic tree from documents, save it as a collection and print it."""
+
+    wait: Annotated[float, WAIT] = 0.0
+    output: Annotated[str | None, option(OUTPUT_HELP, "--output", "-o", metavar="FOLDER")] = None
+    topics: Annotated[
+        int | None,
+        option(
+            "Number of topics; `auto`: chosen by held-out words.",
+            "--topics",
+            "--leaves",
+            "-k",
+            metavar="auto|N",
+            parser=topics_number,
+        ),
+    ] = Recipe.topics
+    model: Annotated[str, option(MODEL_HELP, metavar="NAME", parser=one_of(TREE_MODELS))] = Recipe.model
+    hierarchy: Annotated[str | None, option(HIERARCHY_HELP, metavar="FILE")] = None
+    fields: Annotated[str, option(FIELDS_HELP, metavar="FILE|none")] = Recipe.fields
+    growth: Annotated[str, setting(GROWTH_HELP)] = Recipe.growth
+    topic_mix: Annotated[str | None, setting(MIX_HELP)] = Recipe.topic_mix
+    no_headings: Annotated[bool, setting(NO_HEADINGS_HELP, "--no-headings")] = not Recipe.headings
+    online: Annotated[bool, setting(ONLINE_HELP, "--online")] = Recipe.online
+    device: Annotated[str, setting("`cpu`, or `cuda` for an NVIDIA GPU.", parser=one_of(DEVICES))] = DEVICES[0]
+    cluster: Annotated[str | None, option(CLUSTER_HELP, metavar="ADDRESS|local:N")] = None
+    memory: Annotated[int | None, option(MEMORY_HELP, metavar="SIZE", parser=memory_size)] = None
+    force: Annotated[bool, flag("Replace an existing collection once the new one is complete.", "--force")] = False
+    take_removed: Annotated[
+        bool, setting("With --force, read documents again that `remove` took out.", "--take-removed")
+    ] = False
+    resume: Annotated[bool, flag("Continue a grow that was stopped or killed.", "--resume")] = False
+    dry_run: Annotated[bool, flag("Estimate time and memory without writing anything.", "--dry-run")] = False
+    date_column: Annotated[str | None, DATE_COLUMN] = None
+    label_column: Annotated[str | None, LABEL_COLUMN] = None
+    dates: Annotated[str, reading(DATES_HELP, metavar="ORDER", parser=one_of(DATE_ORDERS))] = Recipe.dates
+    columns: Annotated[str, setting(COLUMNS_HELP, panel=READING)] = Recipe.columns
+    labels: Annotated[str | None, reading("A table of labels with the columns id and label.", metavar="FILE")] = None
+    vectors: Annotated[str | None, reading(VECTORS_HELP, metavar="FILE")] = None
+    encoder: Annotated[bool, flag(ENCODER_HELP, "--encoder", panel=READING)] = False
+    embed: Annotated[str | None, reading(EMBED_HELP, metavar="COMMAND")] = None
+    keep_repeated: Annotated[bool, setting(KEEP_HELP, "--keep-repeated", panel=COUNTING)] = Recipe.keep_repeated
+    passages: Annotated[bool, setting(PASSAGES_HELP, "--passages", panel=COUNTING)] = Recipe.passages
+    languages: Annotated[str, setting(LANGUAGES_HELP, panel=COUNTING, parser=one_of(LANGUAGE_WAYS))] = Recipe.languages
+    words: Annotated[int, setting("Number of words to print for each topic.", panel=OUTPUT, min=1, max=20)] = 8
+    depth: Annotated[int | None, setting(DEPTH_HELP, panel=OUTPUT, min=0)] = None
+    figure: Annotated[str | None, printing("Draw the tree into a .png, .svg or .pdf file.", metavar="FILE")] = None
+    check_stability: Annotated[bool, setting(STABILITY_HELP, "--check-stability")] = False
+    curve: Annotated[str | None, setting(CURVE_HELP, panel=OUTPUT)] = None
+
+
+def run(options: Options) -> None:
+    from topiarist.cli import grow_result
+    from topiarist.cli.terminal.stop_signal import Stop, stoppable
+    from topiarist.cli.terminal.targets import check_figure
+    from topiarist.collection.document_vectors import vector_source
+    from topiarist.collection.grow.allowed_folders import PLACES
+    from topiarist.collection.grow.block_growth import BlockGrowth
+    from topiarist.collection.grow.existing import describe_stopped, find_same_collection
+    from topiarist.collection.grow.made_with import MADE_FROM
+    from topiarist.collection.grow.pipeline import grow_collection
+    from topiarist.collection.grow.state import GrowOptions
+
+    began = time.perf_counter()
+    check_figure(options.figure, force=options.force)
+    check_figure(options.curve, force=options.force)
+    recipe = _recipe(options)
+    folder = options.output or default_folder(options)
+    extra = Extra(options.date_column, options.label_column, options.labels)
+    stream = Stream(options, extra)
+    if options.dry_run:
+        _dry_run(stream, options)
+        return
+    vectors = vector_source(options.vectors, options.embed, encoder=options.encoder, n_threads=options.threads)
+    if vectors is not None and options.device != DEVICES[0]:
+        raise UsageError("vectors and words are fitted together by the processor", hint="without the setting device")
+    if in_blocks := options.cluster is not None or options.memory is not None:
+        BlockGrowth(options.cluster, options.memory).check(recipe, vectors)
+    blocks = {"blocks": True} if in_blocks else {}
+    made_from = digest(stream, {**recipe.to_dict(), **_vectors_named(options), **blocks})
+    existing = None if options.force else find_same_collection(folder, made_from, resume=options.resume)
+    if existing is not None:
+        if options.json:
+            grow_result.print_summary(grow_result.GrowResult(existing, folder), up_to_date=True)
+        else:
+            print(f"{folder}: Already up to date (force with --force)")
+        return
+    stop = Stop()
+    with ExitStack() as ends, _progress(options, stop) as progress, stoppable(progress.print_message, stop):
+        progress.share_read = lambda: _share_read(stream)
+        grow_options = GrowOptions(
+            n_threads=options.threads, device=options.device, take_removed=options.take_removed, reporter=progress,
+            vectors=vectors, blocks=_open_blocks(options, ends) if in_blocks else None,
+        )  # fmt: skip
+        shown_sources = options.shown_sources
+        settings = {
+            MADE_FROM: made_from,
+            "sources": shown_sources,
+            "options": {**options.selection, "sources": shown_sources},
+            "command": [*format_assignments(options, sys.argv[1:]), "topiarist", *map(remove_secret, sys.argv[1:])],
+            PLACES: _places(options),
+        }
+        try:
+            collection = grow_collection(
+                stream, folder, recipe, grow_options, force=options.force, resume=options.resume, settings=settings
+            )
+        except TopiaristError as error:
+            raise grow_result.with_problems(error, stream.problems) from None
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(describe_stopped(folder)) from None
+        finally:
+            stream.close()
+    result = grow_result.GrowResult(collection, folder, stream, time.perf_counter() - began, progress.seconds)
+    grow_result.tell(result, options, stopped=stop.is_requested)
+
+
+def _open_blocks(options: Options, ends: ExitStack) -> BlockGrowth:
+    """Return where blocks of documents are computed; a cluster is released at the end."""
+    from topiarist.collection.grow.block_growth import BlockGrowth
+
+    if options.cluster is None:
+        return BlockGrowth(memory=options.memory)
+    from topiarist.execution.cluster_address import connect
+
+    return BlockGrowth(ends.enter_context(connect(options.cluster)))
+
+
+def _places(options: Options) -> list[str]:
+    """Return the absolute paths of the sources; empty for a source that is no file."""
+    named = [] if options.is_demo else options.sources
+    return [os.path.abspath(source) if os.path.exists(source) else "" for source in named]
+
+
+def _vectors_named(options: Options) -> dict[str, Any]:
+    """Return what identifies the embeddings; empty without any."""
+    if options.vectors is not None:
+        status = os.stat(options.vectors)
+        return {"vectors": [os.path.abspath(options.vectors), status.st_size, status.st_mtime_ns]}
+    named = {"embed": options.embed, "encoder": options.encoder or None}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def _recipe(options: Options) -> Recipe:
+    from topiarist.estimators.common.options import check_device
+
+    check_device(options.device)
+    if options.device not in TREE_MODELS[options.model].devices:
+        raise UsageError(f"the model {options.model} is fitted by the processor", hint="without the setting device")
+    if STDIN in options.sources and len(options.sources) > 1:
+        raise UsageError("standard input goes alone", hint="one grow for each, or files only")
+    hierarchy = None
+    if options.hierarchy is not None:
+        if not Path(options.hierarchy).is_file():
+            raise UsageError(f"there is no hierarchy at {options.hierarchy}", hint="a file with one path on each line")
+        if options.topics is not None:
+            raise UsageError("--topics cannot be used with --hierarchy, which sets the number of topics")
+        hierarchy = _hierarchy(options.hierarchy)
+    recipe = options.recipe(
+        model=options.model,
+        topics=options.topics,
+        online=options.online,
+        keep_repeated=options.keep_repeated,
+        hierarchy=hierarchy,
+        growth=options.growth,
+        topic_mix=options.topic_mix,
+        headings=not options.no_headings,
+        dates=options.dates,
+        columns=options.columns,
+        passages=options.passages,
+        languages=options.languages,
+        fields=_fields(options.fields),
+    )
+    recipe.check()
+    return recipe
+
+
+def _fields(setting: str) -> str:
+    """Return the lines of a list of fields; "auto" and "none" stay."""
+    if setting in ("auto", "none"):
+        return setting
+    if not Path(setting).is_file():
+        raise UsageError(f"expected auto, none or a file of fields, got {setting}", hint="Write one field a line.")
+    from topiarist.trees.naming.fields import parse_fields
+
+    if Path(setting).suffix.lower() in ("", ".txt"):
+        text = Path(setting).read_text("utf-8")
+    else:
+        tree = _hierarchy(setting)
+        nodes = (node for node in tree.depth_first() if node != tree.root)
+        text = "\n".join("  " * (tree.depths[node] - 1) + tree.names[node] for node in nodes)
+    if unknown := parse_fields(text).unknown:
+        listed_names = ", ".join(unknown[:MAX_LISTED])
+        print(f"{len(unknown)} fields have no known word and name no topic: {listed_names}", file=sys.stderr)
+    return text
+
+
+def _hierarchy(name: str) -> Tree:
+    from topiarist.trees import exchange, thesaurus
+
+    text = Path(name).read_text("utf-8")
+    if not thesaurus.is_thesaurus(name):
+        return exchange.read_tree(text, exchange.detect_format(name))
+    thesaurus_ = thesaurus.from_skos(text, name)
+    if thesaurus_.describe_skipped():
+        print(f"topiarist: {thesaurus_.describe_skipped()}", file=sys.stderr)
+    return thesaurus_.tree
+
+
+def _dry_run(stream: Stream, options: Options) -> None:
+    from topiarist.collection.grow.estimate import estimate_grow
+
+    estimate = estimate_grow(
+        stream.files, stream, files_read=stream.files_read, leaves=options.topics, limit=options.limit
+    )
+    stream.close()
+    if options.json:
+        print_json(estimate)
+        return
+    print(f"Would read {', '.join(map(one_line, options.shown_sources))}")
+    for kind, files in estimate["files"].items():
+        print(f"  {files['number']:>9,}  {kind:<16}{size(files['bytes']):>9}")
+    if not estimate["files"]:
+        print("  the bundled abstracts")
+    if estimate["left_out"]:
+        print(f"  {estimate['left_out']:>9,}  not a known type")
+    if "documents" in estimate:
+        free = f" ({size(estimate['free'])} free)" if estimate["free"] else ""
+        print(
+            f"About {count_noun(estimate['documents'], 'document')}; growing takes about {duration(estimate['seconds'])} "
+            f"and {size(estimate['memory'])} of memory{free}."
+        )
+    print("Nothing was written.")
+
+
+def _progress(options: Options, stop: Stop) -> Progress:
+    from topiarist.cli.terminal.grow_progress import Events, Lines, Progress, Screen
+
+    title = ", ".join(options.shown_sources)
+    title = DEMO_TITLE if options.is_demo else "standard input" if options.sources == [STDIN] else title
+    arguments: tuple[Any, ...] = (stop, options.topics, title)
+    if options.quiet:
+        return Progress(*arguments)
+    if options.json:
+        return Events(*arguments)
+    notes = Console(stderr=True, highlight=False)
+    return Screen(notes, *arguments) if notes.is_terminal else Lines(notes, *arguments)
+
+
+def _share_read(stream: Stream) -> float | None:
+    """Return the share of the files that has been read; None for a stream."""
+    n_files = len(stream.files)
+    n_read = stream.files_read() if n_files >= FEWEST_FILES else None
+    return None if n_read is None else n_read / n_files

@@ -1,0 +1,124 @@
+"""Command ``topiarist learn``: learn categories from labels and measure them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from topiarist.cli.options import ALL_OPTIONS, WritingOptions, examples, option
+from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.display.formats import and_more, count_noun, one_line, percent
+from topiarist.errors import InputError
+
+if TYPE_CHECKING:
+    from topiarist.collection.classify.learning import Quality
+    from topiarist.collection.collection import Collection
+
+EPILOG = examples(
+    "topiarist learn mail.topiary",
+    "topiarist learn tickets.topiary --from-column team",
+    "topiarist learn mail.topiary --labels labels.csv --several --separator ';'",
+)
+WRITES = ALL_OPTIONS
+MAX_CATEGORIES, LEFT_OUT_SHOWN = 10, 5  # categories
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(WritingOptions):
+    """Learn given categories: from the labels of the documents, from a column, or from a table of ids and labels.
+
+    Without labels and options, the only column that is called label, labels, category, categories, class, tags or
+    subject is taken.
+    """
+
+    from_column: Annotated[
+        str | None, option("Column to learn from: any that `topiarist groups FOLDER` lists.", metavar="NAME")
+    ] = None
+    labels: Annotated[str | None, option("CSV, TSV or JSON lines with the columns id and label.")] = None
+    several: Annotated[bool | None, option("Whether a document may have several labels.", "--several/--single")] = None
+    separator: Annotated[
+        str | None,
+        option("Separator of several labels in one cell. Default: bar or semicolon in a table, none in a column."),
+    ] = None
+    unlabelled_weight: Annotated[
+        float | None,
+        option("Weight of documents without a label. Default: chosen by held-out documents.", min=0, max=1),
+    ] = None
+    holdout: Annotated[float, option("Share of the labelled documents to judge by.", min=0, max=0.9)] = 0.2
+
+
+def run(options: Options) -> None:
+    from topiarist.collection.classify.learning import learn_categories
+
+    with opened(options) as (screen, collection):
+        labels, strangers = _labels(collection, options)
+        if strangers:
+            listed_ids = ", ".join(map(one_line, strangers[:3]))
+            screen.say(f"{count_noun(len(strangers), 'id')} of {options.labels} not in the collection: {listed_ids}")
+        with screen.waiting("Learning the categories"):
+            quality = learn_categories(
+                collection,
+                labels,
+                column=options.from_column or "",
+                separator=options.separator or "",
+                several=options.several,
+                holdout=options.holdout,
+                unlabelled_weight=options.unlabelled_weight,
+            )
+    if options.json:
+        screen.json(quality.to_dict() | {"unknown_ids": strangers})
+        return
+    _show(screen, quality)
+    screen.next("file FOLDER NEW…", "shape FOLDER --undo")
+
+
+def _labels(collection: Collection, options: Options) -> tuple[dict[str, tuple[str, ...]] | None, list[str]]:
+    from topiarist.collection.classify.label_sources import read_labels
+
+    if options.labels is None:
+        return None, []
+    rows = read_labels(options.labels, options.separator)
+    known_ids = set(collection.documents.ids())
+    strangers = [name for name in rows if name not in known_ids]
+    if len(strangers) == len(rows):
+        near_ids = collection.documents.near_ids(strangers[0])
+        raise InputError(
+            f"no id of {options.labels} is in the collection, such as {strangers[0]!r:.40}",
+            hint=" or ".join(near_ids) or "ids as topiarist find shows them",
+        )
+    return {name: labels for name, labels in rows.items() if name in known_ids}, strangers
+
+
+def _show(screen: Screen, quality: Quality) -> None:
+    if quality.column:
+        screen.print(f"Labels are taken from the column {one_line(quality.column)}.")
+    kind = "several a document" if quality.several else "one a document"
+    screen.print(
+        f"{count_noun(quality.n_categories, 'category', 'categories')}, {kind}, "
+        f"learned from {count_noun(quality.n_labelled, 'document')}."
+    )
+    if quality.accuracy is not None and quality.f1 is not None:
+        measure = "all labels right" if quality.several else "label right"
+        mean = "mean over documents" if quality.several else "mean over categories"
+        screen.print(
+            f"Of {count_noun(quality.n_held_out, 'document')} held out: {measure} {percent(quality.accuracy)}, "
+            f"F {quality.f1:.2f} ({mean})."
+        )
+        if quality.accuracy_between is not None:
+            low, high = quality.accuracy_between
+            screen.print(f"The sample is small: of other documents {percent(low)} to {percent(high)} may be right.")
+    else:
+        screen.print("No documents were held out, so the quality is unknown.")
+    screen.print((quality.reason, "dim"))
+    if quality.categories:
+        screen.print()
+        screen.print((f"{'held out':>9}  precision  recall     F  category", "dim"))
+        for category in quality.categories[:MAX_CATEGORIES]:
+            scores = f"{category.precision:9.2f}  {category.recall:6.2f}  {category.f1:4.2f}"
+            screen.cut(f"{category.documents:>9,}  {scores}  {one_line(category.name)}")
+        if len(quality.categories) > MAX_CATEGORIES:
+            screen.print((f"{and_more(quality.categories, MAX_CATEGORIES)}: --json", "dim"))
+    if quality.left_out:
+        listed_labels = ", ".join(map(one_line, quality.left_out[:LEFT_OUT_SHOWN]))
+        remainder = and_more(quality.left_out, LEFT_OUT_SHOWN)
+        screen.print(f"\nOf too few documents to learn: {f'{listed_labels} {remainder}'.rstrip()}.")

@@ -1,0 +1,32 @@
+"""Command ``topiarist mcp``: serve a collection, read-only, to a program with a language model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from topiarist.cli.options import FOLDER, HIDDEN_DEBUG, examples
+from topiarist.errors import ResourceError
+
+EPILOG = examples("topiarist mcp mail.topiary")
+WRITES = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Let a program with a language model read a collection: its tree, topics, searches and documents, and change
+    nothing. It speaks the Model Context Protocol on standard input and output; the program starts it.
+    """
+
+    folder: Annotated[str, FOLDER]
+    debug: Annotated[bool, HIDDEN_DEBUG] = False
+
+
+def run(options: Options) -> None:
+    try:
+        from topiarist.cli import reading_server
+    except ModuleNotFoundError as error:
+        raise ResourceError(
+            f"the package {error.name} is needed for this protocol", hint="pip install 'topiarist[mcp]'"
+        ) from error
+    reading_server.server(options.folder).run("stdio")

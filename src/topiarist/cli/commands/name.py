@@ -1,0 +1,210 @@
+"""Command ``topiarist name``: list or choose names for topics."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from topiarist.cli.options import UNDER, WritingOptions, examples, option
+from topiarist.cli.terminal.console import PATIENCE as BAR_PATIENCE
+from topiarist.cli.terminal.console import Console
+from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.display.formats import count_noun, describe_naming, join_path, one_line
+from topiarist.errors import UsageError
+from topiarist.progress import RichReporter
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+    from topiarist.collection.shape.language_model import NamingProgram, NamingServer
+    from topiarist.collection.shape.names import NameProposal, TopicFacts
+    from topiarist.collection.shape.tree_state import TreeState
+
+EPILOG = examples(
+    "topiarist name mail.topiary",
+    "topiarist name mail.topiary --pick 12=2 --pick court=1",
+    "topiarist name mail.topiary --with 'PROGRAM OPTION…' -o names.json",
+    "topiarist name mail.topiary --at http://127.0.0.1:8080/v1 --topic 12 --apply",
+)
+WRITES = ("apply", "pick")
+PATIENCE = 60.0  # seconds
+LEFT_OUT = 1  # a topic at least has no proposal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(WritingOptions):
+    """List names that topics could have, pick among them, or let a language model of yours propose others: shown
+    first, applied with --apply as one step. Nothing is sent anywhere without --with or --at.
+    """
+
+    with_: Annotated[
+        str | None,
+        option("A program that reads a prompt and answers; run without a shell.", "--with", metavar="COMMAND"),
+    ] = None
+    at: Annotated[
+        str | None, option("A server on this machine with the chat-completions interface.", "--at", metavar="URL")
+    ] = None
+    model: Annotated[str, option("Model of the server.", "--model", metavar="NAME")] = ""
+    allow_remote: Annotated[
+        bool, option("The server may be another machine: titles and words leave this one.", "--allow-remote")
+    ] = False
+    timeout: Annotated[float, option("Seconds for an answer.", "--timeout", min=0.1, max=86_400)] = PATIENCE
+    topic: Annotated[str | None, UNDER] = None
+    all: Annotated[bool, option("Propose names for topics that people have named, too.", "--all")] = False
+    apply: Annotated[bool, option("Rename, in one step that shape --undo takes back.", "--apply")] = False
+    pick: Annotated[
+        list[str] | None, option("Rename a topic to a candidate: 12=2.", "--pick", metavar="TOPIC=NUMBER")
+    ] = None
+    output: Annotated[
+        str | None, option("Keep the proposals as edits, to be read by shape.", "--output", "-o", metavar="FILE")
+    ] = None
+    force: Annotated[bool, option("Replace the file of --output.", "--force")] = False
+
+
+def run(options: Options) -> None:
+
+    _check(options)
+    name_source = _select_name_source(options)
+    with opened(options) as (screen, collection):
+        top = None if options.topic is None else collection.topic(options.topic)
+        if options.pick:
+            _pick(screen, collection, options.pick)
+        elif name_source is not None:
+            _propose(screen, collection, top, name_source, options)
+        else:
+            _candidates(screen, collection, top)
+
+
+def _check(options: Options) -> None:
+    asks = [name for name, value in (("--with", options.with_), ("--at", options.at)) if value is not None]
+    options_ = [*asks, *(["--pick"] if options.pick else [])]
+    if len(options_) > 1:
+        raise UsageError(f"{' and '.join(options_)} do not go together", hint="one after the other")
+    needs = {
+        "--apply": options.apply, "--all": options.all, "--output": options.output is not None,
+    }  # fmt: skip
+    if not asks and (unused := [name for name, value in needs.items() if value]):
+        raise UsageError(f"{unused[0]} needs --with or --at", hint="--with COMMAND, --at URL")
+    of_server = {"--model": bool(options.model), "--allow-remote": options.allow_remote}
+    if options.at is None and (unused := [name for name, value in of_server.items() if value]):
+        raise UsageError(f"{unused[0]} goes with a server", hint="--at URL")
+    if options.pick and options.topic is not None:
+        raise UsageError("--topic does not go with --pick, which names its topics", hint="without --topic")
+    if options.output is None:
+        return
+    from topiarist.cli.terminal.targets import check_file
+
+    if not options.output.lower().endswith(".json"):
+        raise UsageError(f"edits are kept in a .json file, got {options.output}", hint="names.json")
+    check_file(options.output, force=options.force)
+
+
+def _select_name_source(options: Options) -> NamingProgram | NamingServer | None:
+    from topiarist.collection.shape.language_model import NamingProgram, NamingServer
+
+    if options.with_ is not None:
+        return NamingProgram.of(options.with_, options.timeout)
+    if options.at is not None:
+        return NamingServer.of(options.at, options.model, options.timeout, allow_remote=options.allow_remote)
+    return None
+
+
+def _candidates(screen: Screen, collection: Collection, top: int | None) -> None:
+    from topiarist.collection.shape.names import collect_topic_facts
+
+    outline, topics = collection.outline, collect_topic_facts(collection, top, titles=False)
+    if screen.options.json:
+        screen.json({"topics": [_candidate_body(outline, facts) for facts in topics]})
+        return
+    for facts in topics:
+        *path, name = outline.tree.path_names(outline.node(facts.topic))[1:]
+        note = "  (named by a person)" if facts.topic in outline.titles else ""
+        lead = f"  {join_path(path)}" if path else ""
+        screen.cut(f"{facts.topic:>4}  ", (one_line(name), "bold"), (f"{note}{lead}", "dim"))
+        for number, candidate in enumerate(facts.names, 1):
+            screen.cut((f"{number:>8}  ", "dim"), one_line(candidate))
+    if not topics:
+        screen.print("There is no topic to name.")
+    first = next((facts.topic for facts in topics if facts.names), "TOPIC")
+    screen.next(f"name FOLDER --pick {first}=1", "shape FOLDER rename TOPIC NAME", "name FOLDER --with COMMAND")
+
+
+def _candidate_body(outline: TreeState, facts: TopicFacts) -> dict[str, object]:
+    path = outline.tree.path_names(outline.node(facts.topic))
+    return {
+        "id": facts.topic, "name": path[-1], "named_by": describe_naming(facts.topic in outline.titles), "path": list(path),
+        "candidates": list(facts.names),
+    }  # fmt: skip
+
+
+def _pick(screen: Screen, collection: Collection, picks: Sequence[str]) -> None:
+    from topiarist.collection.shape.names import collect_topic_facts, make_renames, pick_names
+
+    topics = collect_topic_facts(collection, titles=False)
+    proposals = pick_names(collection.outline, topics, picks)
+    collection.shape(make_renames(proposals), refit=False)
+    _tell(screen, proposals, is_applied=True)
+
+
+def _propose(
+    screen: Screen, collection: Collection, top: int | None, name_source: NamingProgram | NamingServer, options: Options
+) -> None:
+    from topiarist.collection.shape.edit_language import encode_edit
+    from topiarist.collection.shape.names import collect_topic_facts, make_renames, propose_names, update_proposals
+
+    topics = collect_topic_facts(collection, top, given_names=options.all)
+
+    def ask(prompt: str) -> str:
+        if options.verbose:
+            screen.say(prompt)
+        return name_source.ask(prompt)
+
+    with RichReporter("Asking for names", Console(stderr=True), BAR_PATIENCE) as reporter:
+        proposals = propose_names(collection.outline, topics, ask, reporter.show_steps)
+    if collection.refresh():
+        proposals = update_proposals(collection.outline, proposals)
+    edits = make_renames(proposals)
+    if options.output is not None:
+        with open(options.output, "w", encoding="utf-8") as file:
+            json.dump([encode_edit(edit) for edit in edits], file, indent=1, ensure_ascii=False)
+    is_applied = options.apply and bool(edits)
+    if is_applied:
+        collection.shape(edits, refit=False)
+    _tell(screen, proposals, is_applied=is_applied)
+    if any(proposal.refused for proposal in proposals):
+        raise SystemExit(LEFT_OUT)
+
+
+def _tell(screen: Screen, proposals: Sequence[NameProposal], *, is_applied: bool) -> None:
+    if screen.options.json:
+        screen.json({"applied": is_applied, "proposals": [proposal.to_dict() for proposal in proposals]})
+        return
+    n_changed = sum(proposal.changes for proposal in proposals)
+    if proposals:
+        screen.print((f"{'id':>4}  name → proposal", "dim"))
+    for proposal in proposals:
+        old = one_line(proposal.old)
+        if proposal.refused:
+            screen.cut(f"{proposal.topic:>4}  {old}", (f"  stays: {proposal.refused}", "yellow"))
+        elif proposal.changes:
+            screen.cut(f"{proposal.topic:>4}  {old} → ", (one_line(proposal.new or ""), "green"))
+        else:
+            screen.cut(f"{proposal.topic:>4}  {old}", ("  stays: the same was proposed", "dim"))
+    stay = len(proposals) - n_changed
+    summary = (
+        f"{count_noun(n_changed, 'topic')} renamed"
+        if is_applied
+        else f"{count_noun(n_changed, 'proposal')}, nothing renamed yet"
+    )
+    kept_text = f"; {count_noun(stay, 'topic')} keep{'s' if stay == 1 else ''} the name" if stay else ""
+    screen.print(
+        f"{summary}{kept_text}." if proposals else "No proposals: all topics have names by users (--all includes them)."
+    )
+    kept_in: str | None = getattr(screen.options, "output", None)
+    if is_applied:
+        screen.next("tree FOLDER", "shape FOLDER --undo")
+    elif n_changed and kept_in:
+        screen.next(("shape FOLDER {}", kept_in), "name FOLDER … --apply")
+    else:
+        screen.next("name FOLDER … --apply" if n_changed else "name FOLDER", "shape FOLDER rename TOPIC NAME")

@@ -1,0 +1,137 @@
+"""Command ``topiarist remove``: remove or erase documents."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from topiarist.cli.options import WritingOptions, examples, option
+from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.display.formats import and_more, one_line
+from topiarist.errors import UsageError
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+    from topiarist.collection.remove.removal import EarlierRemovals, Removal
+
+EPILOG = examples(
+    "topiarist remove mail.topiary inbox/17.eml inbox/18.eml",
+    "topiarist remove mail.topiary --query 'tag:private' --dry-run",
+    "topiarist remove mail.topiary --query '\"Jane Doe\"' --forget",
+    "topiarist remove mail.topiary inbox/17.eml --forget",
+)
+WRITES = ("",)
+MAX_LISTED = 10  # titles and topics
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(WritingOptions):
+    """Take documents out of the tree, the lists and every search; `shape --undo` brings them back.
+
+    Files that they came from are not touched.
+    """
+
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ID…",
+            help="Documents, by the ids that `find` and `show` print. With `--forget` also removed documents.",
+        ),
+    ] = None
+    query: Annotated[str | None, option("All documents that a query finds by its words.", metavar="QUERY")] = None
+    forget: Annotated[
+        bool, option("Erase the documents from every file of the folder. Asks first; cannot be undone.", "--forget")
+    ] = False
+    yes: Annotated[bool, option("Do not ask.", "--yes", "-y")] = False
+    dry_run: Annotated[bool, option("List the documents without removing them.", "--dry-run")] = False
+
+
+def run(options: Options) -> None:
+    from topiarist.collection.remove.erasure import preview_forgetting
+    from topiarist.collection.remove.removal import choose_documents, preview_removal, remove_documents
+
+    with opened(options) as (screen, collection):
+        ids, query = options.ids or (), options.query or ""
+        if options.forget:
+            _forget(screen, collection, *preview_forgetting(collection, ids, query))
+            return
+        removal = preview_removal(collection, choose_documents(collection, ids, query))
+        if options.dry_run:
+            _print_preview(screen, collection, removal, "would be removed")
+            screen.next("remove FOLDER … without --dry-run")
+            return
+        with screen.waiting("Removing"):
+            remove_documents(collection, removal.ids)
+        _print_preview(screen, collection, removal, "removed")
+        screen.say("The topics keep their words until the tree is fitted again; what it was is kept for undo.")
+        screen.next("shape FOLDER --undo", "shape FOLDER --refit", "tree FOLDER")
+
+
+def _print_preview(
+    screen: Screen, collection: Collection, removal: Removal, verb: str, earlier: EarlierRemovals | None = None
+) -> None:
+    from topiarist.collection.remove.erasure import describe_extent
+
+    outline = collection.outline
+    removed = [] if earlier is None else list(earlier.ids)
+    if screen.options.json:
+        body = removal.to_dict()
+        body["topics"] = [{**document, "name": outline.name(document["topic"])} for document in body["topics"]]
+        screen.json({**body, "what": verb} | ({} if earlier is None else {"removed_before": removed}))
+        return
+    extent = str(removal.extent) if earlier is None else describe_extent(removal, earlier)
+    screen.print((f"{extent} {verb}", "bold"), f"; {removal.left_text} left")
+    titles = {} if earlier is None else {document.id: document.title for document in earlier.documents}
+    for id in removed[:MAX_LISTED]:
+        screen.titled("  ", one_line(titles.get(id, "") or id), id)
+    if len(removed) > MAX_LISTED:
+        screen.print(f"  {and_more(removed, MAX_LISTED)}")
+    for id, title in list(zip(removal.ids, removal.titles, strict=True))[:MAX_LISTED]:
+        screen.titled("  ", one_line(title), id)
+    if len(removal) > MAX_LISTED:
+        screen.print(f"  {and_more(removal.ids, MAX_LISTED)}")
+    if not len(removal):
+        return
+    topics = [f"{one_line(outline.name(topic))} ({number:,})" for topic, number in removal.topics.items()]
+    screen.print(
+        "From: "
+        + ", ".join(topics[:MAX_LISTED])
+        + (f" {and_more(topics, MAX_LISTED)}" if len(topics) > MAX_LISTED else "")
+    )
+
+
+def _forget(screen: Screen, collection: Collection, removal: Removal, earlier: EarlierRemovals) -> None:
+    from topiarist.collection.remove.erasure import describe_extent, forget_documents
+
+    if screen.options.dry_run:  # type: ignore[attr-defined]
+        _print_preview(screen, collection, removal, "would be forgotten", earlier)
+        screen.next("remove FOLDER … without --dry-run")
+        return
+    if not screen.options.yes:  # type: ignore[attr-defined]
+        _agreed(screen, collection, removal, earlier)
+    with screen.waiting("Forgetting"):
+        report = forget_documents(collection, [*removal.ids, *earlier.ids])
+    if screen.options.json:
+        screen.json(report.to_dict())
+    else:
+        screen.print(
+            (f"{describe_extent(removal, earlier)} forgotten for good", "bold"),
+            f"; {removal.left_text} left. This cannot be undone, nor anything before it.",
+        )
+    for sentence in report.notes:
+        screen.say(sentence)
+    screen.next("tree FOLDER", "check FOLDER")
+    if report.traces.left:
+        raise SystemExit(1)
+
+
+def _agreed(screen: Screen, collection: Collection, removal: Removal, earlier: EarlierRemovals) -> None:
+    """Print what would be erased and ask for confirmation; fail without a terminal."""
+    if screen.options.json or not sys.stdin.isatty():
+        raise UsageError("--forget cannot be undone and needs confirmation", hint="--yes, after --dry-run")
+    _print_preview(screen, collection, removal, "to be forgotten for good", earlier)
+    if not typer.confirm("This cannot be undone. Forget them?", default=False, err=True):
+        raise UsageError("nothing was forgotten", hint="without --forget they can be brought back")

@@ -1,0 +1,44 @@
+"""``topiarist report``: a collection as one file, to hand on."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Annotated
+
+from topiarist.cli.options import FOLDER, HIDDEN_DEBUG, choice, examples, option
+from topiarist.cli.terminal.console import PATIENCE, Console
+from topiarist.progress import RichReporter
+
+EPILOG = examples(
+    "topiarist report mail.topiary -o report.html", "topiarist report mail.topiary -o words-only.html --documents none"
+)
+WRITES = ()
+DOCUMENTS_HELP = "typical: titles and a line of a few; all: full texts; none: words and numbers only."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Write a collection into one HTML file that opens anywhere and loads nothing."""
+
+    folder: Annotated[str, FOLDER]
+    output: Annotated[str, option("The file to write.", "--output", "-o")] = "report.html"
+    documents: Annotated[str, option(DOCUMENTS_HELP, **choice("typical", "all", "none"))] = "typical"
+    language: Annotated[str, option("Language of the report: en or de.", metavar="CODE")] = "en"
+    force: Annotated[bool, option("Replace a file that is no report.", "--force")] = False
+    debug: Annotated[bool, HIDDEN_DEBUG] = False
+
+
+def run(options: Options) -> None:
+    """Write the report and print what it contains."""
+    from topiarist.cli.terminal.targets import check_report
+    from topiarist.collection.collection import Collection
+    from topiarist.web.report import LARGE, PRIVACY_TEXTS, write_report
+
+    check_report(options.output, force=options.force)
+    reporter = RichReporter("Writing texts", Console(stderr=True), PATIENCE)
+    with Collection.open(options.folder) as collection, reporter:
+        size = write_report(collection, options.output, options.documents, reporter.show_steps, options.language)
+    print(f"{options.output}: {size / 1e6:.1f} MB. {PRIVACY_TEXTS[options.documents]}", file=sys.stderr)
+    if size > LARGE:
+        print("Warning: a file this large is hard to send and to open.\n  Try: --documents typical", file=sys.stderr)

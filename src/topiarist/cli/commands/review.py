@@ -1,0 +1,171 @@
+"""Command ``topiarist review``: find all relevant documents, the most promising first."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topiarist.cli.options import ALL_OPTIONS, WritingOptions, examples, option
+from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.display.formats import count_noun, join_path, one_line
+from topiarist.display.review_sentences import (
+    describe_kept_label,
+    describe_progress,
+    describe_selection,
+    describe_stopping,
+)
+from topiarist.errors import InputError
+from topiarist.text.query import format_phrase
+
+if TYPE_CHECKING:
+    from topiarist.collection.review.review import Review
+
+EPILOG = examples(
+    "topiarist review mail.topiary --label relevant --query 'bail hearing'",
+    "topiarist review mail.topiary --label relevant --judgements judged.csv --json",
+)
+WRITES = ALL_OPTIONS
+YES, NO, SKIP = "y", "n", "skip"  # as a Review has them, which is not loaded for --help
+UNDO, QUIT = "u", "q"
+KEYS = {"y": YES, "n": NO, "s": SKIP, UNDO: UNDO, QUIT: QUIT, "\x03": QUIT, "\x04": QUIT, "": QUIT}
+HELP = "y relevant   n not   s skip   u undo   q quit"
+WORDS = {
+    YES: ("y", "yes", "1", "true", "relevant"), NO: ("n", "no", "0", "false", "irrelevant"),
+    SKIP: ("s", "skip", "?"),
+}  # fmt: skip
+ANSWERS = {word: answer for answer, words in WORDS.items() for word in words}
+LEAD = 1_500  # characters of a text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(WritingOptions):
+    """Read a collection for what is relevant, the most promising document first, until enough is found for sure. Keys:
+    y relevant, n not, s skip, u undo, q quit. Every judgement is kept at once; the review goes on where it ended.
+    """
+
+    label: Annotated[str, option("The label that relevant documents get.", "--label", metavar="NAME")] = "relevant"
+    query: Annotated[str, option("Query that orders the first documents.", "--query", metavar="QUERY")] = ""
+    judgements: Annotated[
+        str | None,
+        option("A table with the columns id and label (y or n): answers from there.", "--judgements", metavar="FILE"),
+    ] = None
+    skipped: Annotated[bool, option("Begin with what was skipped.", "--skipped")] = False
+    target: Annotated[float, option("Stop at this recall …", "--target", min=0.5, max=0.999)] = 0.95
+    confidence: Annotated[
+        float, option("… with this confidence: chosen before the review begins.", "--confidence", min=0.5, max=0.999)
+    ] = 0.95
+
+
+def run(options: Options) -> None:
+    """Propose documents and store judgements until the user quits or the file ends; then print the progress."""
+    from topiarist.collection.review.review import Review
+
+    with opened(options) as (screen, collection):
+        review = Review(
+            collection, options.label, query=options.query, target=options.target, confidence=options.confidence
+        )
+        if options.query and not review.starts_from_query:
+            screen.say(f"Nothing is found by {options.query!r}: the review begins at random.")
+        n_applied, unused = 0, 0
+        if options.judgements is not None:
+            n_applied, unused = _from_file(review, options.judgements)
+        elif not options.json:
+            _from_keys(screen, review, options)
+        _report(screen, review, n_applied, unused)
+
+
+def _from_file(review: Review, path: str) -> tuple[int, int]:
+    """Answer proposals from a file until enough is found; return the number of answers used and left."""
+    from topiarist.collection.classify.label_sources import read_labels
+
+    documents, answers = review.collection.documents, {}
+    for id, labels in read_labels(path).items():
+        answer = ANSWERS.get(labels[0].lower())
+        if answer is None or len(labels) > 1:
+            raise InputError(f"{path} has {'|'.join(labels)[:60]!r} for {id!r}: expected y, n or skip", hint="y")
+        row = documents.row_of(id)
+        if row not in review.order.answers:
+            answers[row] = answer
+    n_before = len(answers)
+    with review.hold_lock():
+        while answers and not review.progress.enough:
+            proposal = review.next()
+            row, draw = proposal if proposal is not None else (-1, "given")
+            if row not in answers:
+                row, draw = next(iter(answers)), "given"
+            review.answer(row, answers.pop(row), draw)
+    return n_before - len(answers), len(answers)
+
+
+def _from_keys(screen: Screen, review: Review, options: Options) -> None:
+    screen.say(HELP)
+    waiting = [(row, "given") for row in (review.skipped() if options.skipped else ())]
+    is_enough = review.progress.enough
+    while (proposal := waiting[0] if waiting else review.next()) is not None:
+        _show(screen, review, *proposal)
+        key = KEYS.get(_key(screen))
+        if key is None:
+            screen.say(HELP)
+        elif key == QUIT:
+            return
+        elif key == UNDO:
+            undo_result = review.undo()
+            if undo_result is None:
+                screen.say("There is nothing to take back.")
+            elif review.has_label(undo_result):
+                screen.say(describe_kept_label(one_line(review.label)))
+        else:
+            review.answer(proposal[0], key, proposal[1])
+            waiting = waiting[1:]
+        if review.progress.enough and not is_enough:
+            screen.print((describe_stopping(review.progress), "bold green"), " Go on, or q.")
+        is_enough = review.progress.enough
+
+
+def _key(screen: Screen) -> str:
+    """Return the pressed key; a line without a terminal, empty at its end."""
+    if sys.stdin.isatty():
+        return typer.getchar().lower()
+    line = sys.stdin.readline()
+    return line.strip().lower()[:1] or "?" if line else ""
+
+
+def _show(screen: Screen, review: Review, row: int, draw: str) -> None:
+    from topiarist.collection.search.hits import find_places
+
+    collection = review.collection
+    document = collection.documents.get(row)
+    place = find_places(collection, [row])[0]
+    screen.print()
+    screen.cut((one_line(document.title or document.id), "bold"))
+    screen.cut((f"{join_path(place.path)}  {one_line(document.id)}  ({describe_selection(draw)})", "dim"))
+    text = " ".join(document.text.split())
+    screen.print(text if len(text) <= LEAD else f"{text[:LEAD].rsplit(' ', 1)[0]} …", indent=2)
+    screen.cut((describe_progress(review.progress), "dim"))
+
+
+def _report(screen: Screen, review: Review, n_applied: int, unused: int) -> None:
+    progress = review.progress
+    if screen.options.json:
+        screen.json(_body(review, n_applied, unused))
+        return
+    screen.print(describe_progress(progress))
+    screen.print((describe_stopping(progress), "bold"))
+    if unused:
+        screen.print(f"{count_noun(unused, 'judgement')} of the file {'was' if unused == 1 else 'were'} not asked for.")
+    screen.next(("review FOLDER --label {}", review.label), ("find FOLDER {}", f"label:{format_phrase(review.label)}"))
+
+
+def _body(review: Review, n_applied: int, unused: int) -> dict[str, Any]:
+    progress, proposal = review.progress, review.next()
+    following = None
+    if proposal is not None:
+        document = review.collection.documents.load_many([proposal[0]], texts=False)[0]
+        following = {"id": document.id, "title": document.title, "drawn": proposal[1]}
+    return {
+        "label": review.label, **asdict(progress), "enough": progress.enough, "applied": n_applied, "unused": unused,
+        "next": following,
+    }  # fmt: skip

@@ -1,0 +1,360 @@
+"""Command ``topiarist shape``: edit the tree and show the effect."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from topiarist.cli.commands import show, tree
+from topiarist.cli.options import ALL_OPTIONS, WritingOptions, examples, option
+from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.display.formats import and_more, count_noun, describe_word_use, one_line, verb
+from topiarist.errors import TopiaristError, UsageError
+from topiarist.text.spelling import format_proposals
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+    from topiarist.collection.shape.edits import Edit
+    from topiarist.collection.shape.previews import TopicChange, TreeSnapshot
+    from topiarist.collection.shape.words import WordUse
+
+EPILOG = examples(
+    "topiarist shape mail.topiary rename 12 'Bail and custody'",
+    "topiarist shape mail.topiary group court trial prison as Justice",
+    "topiarist shape mail.topiary seed Justice with bail custody --dry-run",
+    "topiarist shape mail.topiary edits.yaml",
+    "topiarist shape mail.topiary --undo",
+    "topiarist shape mail.topiary --interactive",
+)
+WRITES = ALL_OPTIONS
+FILES = (".yaml", ".yml", ".json")
+MAX_LISTED = 20  # topics that changed
+QUICK = 0.5  # seconds that nobody wants to know of
+PROMPT = "shape> "
+LEFT_OUT = 1
+OWN_WORDS = {  # of a conversation, beside the edits
+    "tree": "tree [TOPIC]",
+    "show": "show TOPIC|DOCUMENT",
+    "undo": "undo",
+    "refit": "refit",
+    "help": "help",
+    "quit": "quit",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(WritingOptions):
+    """Rename, merge, group, split, move and delete topics, pin documents, grow branches, choose words: in the words of
+    a command, or in a file.
+    """
+
+    edits: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[EDIT…|FILE]", help="An edit in words, or a .yaml or .json file of edits."),
+    ] = None
+    dry_run: Annotated[bool, option("Print the effect in numbers without changing anything.", "--dry-run")] = False
+    refit: Annotated[
+        bool | None, option("Fit the tree again now, or later; by default if an edit needs it.", "--refit/--no-refit")
+    ] = None
+    undo: Annotated[bool, option("Take the last step back, exactly.", "--undo")] = False
+    log: Annotated[bool, option("Print what was done.", "--log")] = False
+    words: Annotated[bool, option("List the word edits: seeds, ignored words and merged spellings.", "--words")] = False
+    interactive: Annotated[bool, option("Edit after edit, at a prompt.", "--interactive", "-i")] = False
+
+
+def run(options: Options) -> None:
+    """Print the log or the word edits, undo, ask for edits, or apply them."""
+
+    _check(options)
+    with opened(options) as (screen, collection):
+        if options.log:
+            _log(screen, collection)
+        elif options.words:
+            _words(screen, collection)
+        elif options.undo:
+            _undo(screen, collection, dry=options.dry_run)
+        elif options.interactive:
+            _converse(screen, collection)
+        else:
+            _edit(screen, collection, options)
+
+
+def _check(options: Options) -> None:
+    requests = {
+        "edits": bool(options.edits),
+        "--undo": options.undo,
+        "--log": options.log,
+        "--words": options.words,
+        "--interactive": options.interactive,
+    }
+    actions = [name for name, is_set in requests.items() if is_set]
+    if len(actions) > 1:
+        raise UsageError(f"{' and '.join(actions)} do not go together", hint="one after the other")
+    fit = {True: "--refit", False: "--no-refit", None: ""}[options.refit]
+    if fit and (actions or fit == "--no-refit") and actions != ["edits"]:
+        raise UsageError(f"{fit} goes with edits{f', not with {actions[0]}' if actions else ''}", hint=f"without {fit}")
+    if options.dry_run and (options.log or options.words or options.interactive):
+        raise UsageError(f"--dry-run does not go with {actions[0]}", hint="undo takes back what was tried")
+
+
+def _edits_of(words: Sequence[str]) -> tuple[Edit, ...]:
+    from topiarist.collection.shape.edit_language import parse_edit_words, read_edits
+
+    if len(words) == 1 and words[0].lower().endswith(FILES):
+        try:
+            with open(words[0], encoding="utf-8-sig") as file:
+                text = file.read()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", "") or "not text"
+            raise UsageError(
+                f"cannot read {words[0]}: {reason.lower()}", hint="a .yaml or .json file of edits"
+            ) from None
+        return read_edits(text, format="json" if words[0].lower().endswith(".json") else "yaml")
+    if len(words) == 1 and os.path.isfile(words[0]):
+        raise UsageError(f"edits come from .yaml or .json files, got {words[0]}", hint="edits.yaml")
+    return (parse_edit_words(list(words)),)
+
+
+def _edit(screen: Screen, collection: Collection, options: Options) -> None:
+    from topiarist.collection.shape.edit_language import EDIT_FORMS
+    from topiarist.collection.shape.history import preview_edits
+    from topiarist.collection.shape.previews import take_snapshot
+    from topiarist.collection.shape.words import find_word_uses
+
+    if not options.edits and not options.refit:
+        raise UsageError(
+            f"expected one action: {', '.join(EDIT_FORMS)}", hint=f"{EDIT_FORMS['rename']}, or --interactive"
+        )
+    edits = _edits_of(options.edits) if options.edits else ()
+    snapshot_before = take_snapshot(collection.outline, collection)
+    previews, uses = preview_edits(collection, edits), find_word_uses(collection, edits)
+    if options.refit and edits and not previews.shape.pending:
+        raise UsageError("such edits need no fit, and --refit would do nothing", hint="the edit, then --refit alone")
+    if options.dry_run:
+        snapshot_after = take_snapshot(previews.shape, collection)
+        _say_changes(screen, edits, snapshot_before, snapshot_after, previews.shape.pending, dry=True, uses=uses)
+        return
+    began = time.perf_counter()
+    _apply(screen, collection, edits, refit=options.refit is not False)
+    snapshot_after = take_snapshot(collection.outline, collection)
+    seconds, pending = time.perf_counter() - began, collection.outline.pending
+    then = () if pending else find_word_uses(collection, edits)
+    _say_changes(screen, edits, snapshot_before, snapshot_after, pending, seconds=seconds, uses=uses, then=then)
+
+
+def _apply(screen: Screen, collection: Collection, edits: Sequence[Edit], *, refit: bool) -> None:
+    from topiarist.collection.shape.history import apply_edits, preview_edits
+
+    needs = refit and (not edits or preview_edits(collection, edits).shape.pending)
+    if needs:
+        with screen.waiting("Fitting the tree again"):
+            apply_edits(collection, edits, refit=True)
+    else:
+        apply_edits(collection, edits, refit=False)
+
+
+def _say_changes(
+    screen: Screen,
+    edits: Sequence[Edit],
+    snapshot_before: TreeSnapshot,
+    snapshot_after: TreeSnapshot,
+    pending: bool,
+    *,
+    dry: bool = False,
+    seconds: float = 0.0,
+    uses: Sequence[WordUse] = (),
+    then: Sequence[WordUse] = (),
+) -> None:
+    from topiarist.collection.shape.edit_language import format_edit
+    from topiarist.collection.shape.previews import compare_snapshots
+
+    changes = compare_snapshots(snapshot_before, snapshot_after)
+    if screen.options.json:
+        screen.json({
+            "edits": [format_edit(edit) for edit in edits], "dry_run": dry, "pending": pending,
+            "topics": {"before": len(snapshot_before), "after": len(snapshot_after)},
+            "changes": [change.to_dict() for change in changes],
+            "words": [use.to_dict() for use in uses],
+        })  # fmt: skip
+        return
+    summary = f"{count_noun(len(edits), 'edit')}{' that would be made' if dry else ''}" if edits else "Fitted again"
+    took = f" {seconds:.1f} s." if seconds > QUICK else ""
+    screen.print(f"{summary}: {count_noun(len(snapshot_before), 'topic')} before, {len(snapshot_after):,} after.{took}")
+    for place, use in enumerate(uses[:MAX_LISTED]):
+        screen.print(f"  {one_line(describe_word_use(use, then[place] if then else None))}")
+    if len(uses) > MAX_LISTED:
+        screen.print((f"  {and_more(uses, MAX_LISTED)}", "dim"))
+    _show_changes(screen, changes)
+    if pending:
+        fit = "The tree would be fitted again; sizes before that are estimates." if dry else "Not fitted again yet."
+        screen.print((fit, "yellow"))
+    if dry:
+        screen.next("shape FOLDER … without --dry-run")
+    else:
+        screen.next(*(["shape FOLDER --refit"] if pending else []), "tree FOLDER", "shape FOLDER --undo")
+
+
+def _show_changes(screen: Screen, changes: Sequence[TopicChange]) -> None:
+    listed_changes = [change for change in changes if not change.has_only_new_words]
+    if listed_changes:
+        screen.print((f"\n{'before':>8}    {'after':>8}  {'id':>4}  topic", "dim"))
+    for change in listed_changes[:MAX_LISTED]:
+        sizes = ["–" if side is None else f"{side.documents:,.0f}" for side in (change.before, change.after)]
+        style = "green" if change.before is None else "red" if change.after is None else ""
+        screen.cut(f"{sizes[0]:>8}  → {sizes[1]:>8}  {change.topic:>4}  ", (_renamed(change), style))
+    if len(listed_changes) > MAX_LISTED:
+        screen.print((and_more(listed_changes, MAX_LISTED), "dim"))
+    if n_relabelled := len(changes) - len(listed_changes):
+        note = f"{count_noun(n_relabelled, 'topic')} {verb(n_relabelled)} called by other words of theirs now."
+        screen.print((note, "dim"))
+
+
+def _renamed(change: TopicChange) -> str:
+    old, other = change.before, change.after
+    if old is None or other is None:
+        return one_line(other.path) if other else f"{one_line(old.path if old else '')}, gone"
+    if old.parent != other.parent:
+        return f"{one_line(old.path)} → {one_line(other.path)}"
+    return one_line(other.name) if old.name == other.name else f"{one_line(old.name)} → {one_line(other.name)}"
+
+
+def _undo(screen: Screen, collection: Collection, *, dry: bool) -> None:
+    from topiarist.collection.shape.history import last_step, summarise_step, undo_last_step
+    from topiarist.collection.shape.previews import compare_snapshots, take_snapshot
+    from topiarist.collection.state import open_state_before
+
+    snapshot_before = take_snapshot(collection.outline, collection)
+    if dry:
+        last = last_step(collection.generation)
+        step = summarise_step(last)
+        with open_state_before(collection, last) as then:
+            changes = compare_snapshots(snapshot_before, take_snapshot(then.outline, then))
+    else:
+        step = undo_last_step(collection)
+        changes = compare_snapshots(snapshot_before, take_snapshot(collection.outline, collection))
+    if screen.options.json:
+        screen.json({"undone": step, "dry_run": dry, "changes": [change.to_dict() for change in changes]})
+        return
+    screen.print("Would be undone: " if dry else "Undone: ", (one_line(step), "bold"))
+    _show_changes(screen, changes)
+    screen.next("shape FOLDER --undo" if dry else "tree FOLDER", "shape FOLDER --log")
+
+
+def _log(screen: Screen, collection: Collection) -> None:
+    from topiarist.collection.shape.history import UNDO, summarise_step
+    from topiarist.storage.edit_log import history
+
+    entries = history(collection.generation.database)[::-1]
+    undone_numbers = {entry.body["edit"] for entry in entries if entry.kind == UNDO}
+    if screen.options.json:
+        screen.json([
+            {"number": entry.number, "time": entry.time, "kind": entry.kind, "what": summarise_step(entry),
+             "undone": entry.number in undone_numbers}
+            for entry in entries
+        ])  # fmt: skip
+        return
+    for entry in entries:
+        time = entry.time.replace("T", " ").removesuffix("+00:00")
+        mark = "  (undone)" if entry.number in undone_numbers else ""
+        screen.print(f"{entry.number:>4}  ", (f"{time}  ", "dim"), one_line(summarise_step(entry)), (mark, "dim"))
+    screen.next("shape FOLDER --undo", "compare FOLDER --before")
+
+
+def _words(screen: Screen, collection: Collection) -> None:
+    outline = collection.outline
+    united_words: dict[str, list[str]] = {}
+    for spelling, word in outline.united.items():
+        united_words.setdefault(word, []).append(spelling)
+    if screen.options.json:
+        seeds = [
+            {"topic": topic, "name": outline.name(topic), "words": list(words)}
+            for topic, words in outline.seeds.items()
+        ]
+        screen.json({"seeds": seeds, "ignored": list(outline.ignored), "united": united_words})
+        return
+    for topic, words in outline.seeds.items():
+        screen.print(f"{topic:>4}  {one_line(outline.name(topic))}: ", (", ".join(words), "bold"))
+    if outline.ignored:
+        screen.print("Ignored: ", (", ".join(outline.ignored), "bold"))
+    for word, spellings in united_words.items():
+        screen.print(f"One word: {' = '.join((word, *spellings))}")
+    if not (outline.seeds or outline.ignored or united_words):
+        screen.print("There are no word edits.")
+    screen.next("shape FOLDER seed TOPIC with WORD", "shape FOLDER forget WORD")
+
+
+def _converse(screen: Screen, collection: Collection) -> None:
+    """Read lines until there are no more. Edits show at once; the tree is fitted again when that is asked for."""
+    folder = collection.folder.display_path
+    if sys.stdin.isatty():
+        screen.say(f"{folder}: {count_noun(len(collection), 'document')}. Type an edit, or help; quit ends.")
+        tree.show(screen, collection, collection.outline.root, tree.Options(folder=folder, depth=2))
+    failed = 0
+    for line in _lines():
+        word, _, rest = line.partition(" ")
+        if word in ("quit", "exit", "q"):
+            break
+        try:
+            _answer_line(screen, collection, word, rest.strip(), line)
+        except TopiaristError as error:
+            failed += 1
+            screen.notes.print(f"Error: {error}", soft_wrap=True, style=None)
+    if collection.outline.pending:
+        screen.say("\nThe tree was not fitted again yet.")
+        screen.next("shape FOLDER --refit", "shape FOLDER --undo")
+    else:
+        screen.next("tree FOLDER", "shape FOLDER --log")
+    if failed and not sys.stdin.isatty():
+        raise SystemExit(LEFT_OUT)
+
+
+def _answer_line(screen: Screen, collection: Collection, word: str, rest: str, line: str) -> None:
+    from topiarist.collection.shape.edit_language import EDIT_FORMS, parse_edit_line
+    from topiarist.collection.shape.edits import EDIT_KINDS
+    from topiarist.collection.shape.history import undo_last_step
+    from topiarist.collection.shape.previews import compare_snapshots, take_snapshot
+
+    folder = collection.folder.display_path
+    if word == "help":
+        for form in (*EDIT_FORMS.values(), *OWN_WORDS.values()):
+            screen.print(f"  {form}")
+    elif word == "tree":
+        top = collection.topic(rest) if rest else collection.outline.root
+        tree.show(screen, collection, top, tree.Options(folder=folder))
+    elif word == "show":
+        show.show(screen, collection, show.Options(folder=folder, thing=rest))
+    else:
+        if word not in (*EDIT_KINDS, "undo", "refit"):
+            hint = format_proposals(word, [*EDIT_KINDS, *OWN_WORDS])
+            raise UsageError(f"there is nothing called {word!r} to do here", hint=hint)
+        snapshot_before = take_snapshot(collection.outline, collection)
+        if word == "undo":
+            screen.print(f"Undone: {undo_last_step(collection)}")
+        elif word == "refit":
+            _apply(screen, collection, (), refit=True)
+        else:
+            _apply(screen, collection, (parse_edit_line(line),), refit=False)
+        _show_changes(screen, compare_snapshots(snapshot_before, take_snapshot(collection.outline, collection)))
+
+
+def _lines() -> Iterator[str]:
+    if not sys.stdin.isatty():
+        yield from (plain for line in sys.stdin if (plain := line.strip()) and not plain.startswith("#"))
+        return
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401 - arrows and history at the prompt
+    while True:
+        try:
+            line = input(PROMPT).strip()
+        except EOFError:
+            print()
+            return
+        if line:
+            yield line

@@ -1,0 +1,394 @@
+"""Command ``topiarist show``: print a topic, a document, or the account of a collection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.style import Style
+from rich.text import Text
+
+from topiarist.cli.commands.tree import typical
+from topiarist.cli.options import NUMBER, FolderOptions, examples, option, printing
+from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.display.formats import (
+    DOT,
+    PENDING,
+    STEP,
+    and_more,
+    count_noun,
+    describe_naming,
+    join_path,
+    one_line,
+    percent,
+)
+from topiarist.errors import UsageError
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+    from topiarist.collection.describe.documents import DocumentDetails, ParentDetails
+
+EPILOG = examples(
+    "topiarist show mail.topiary 12",
+    "topiarist show mail.topiary 'court · judge' --words 30",
+    "topiarist show mail.topiary inbox/0231.txt",
+    "topiarist show tickets.topiary",
+)
+WRITES = ()
+NO_SUCH_THING = "there is no topic and no document {thing!r}"
+PINS_SHOWN, COPIES_SHOWN, PASSAGES_SHOWN = 5, 5, 40
+LONGEST_WORD = 28  # columns
+SCALE = 12  # columns from general to special
+MAX_CHARACTERS = 3_000  # characters of a text, unless all are wanted
+UNCOUNTED_STYLE = "dim strike"
+MIN_PROBABILITY = 0.5  # probability of a level below which a word is not marked as its
+# From general to special: brighter and stronger, so that the level can be told without the colour.
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+STYLES = ("dim", "cyan", "cyan underline", "bold cyan", "bold cyan underline", "bold cyan reverse")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(FolderOptions):
+    """Show a topic (its words, subtopics, typical documents), a document (its text, word by word, and why it is where
+    it is), or which columns and dates the documents of the collection have.
+    """
+
+    thing: Annotated[
+        str, typer.Argument(metavar="TOPIC|DOCUMENT", help="A topic, or the id of a document; without: the collection.")
+    ] = ""
+    words: Annotated[int, printing("Words of a topic.", min=1, max=200)] = 12
+    number: Annotated[int, NUMBER] = 5
+    all: Annotated[bool, printing("The whole text, however long it is.", "--all")] = False
+    likely: Annotated[bool, option("A topic's words by probability, not by what sets it apart.", "--likely")] = False
+
+
+def run(options: Options) -> None:
+    """A topic if there is one that is called so, else a document."""
+    with opened(options) as (screen, collection):
+        show(screen, collection, options)
+
+
+def show(screen: Screen, collection: Collection, options: Options) -> None:
+    """Print what is called so; of the collection, where it came from and what is known of its documents."""
+    if not options.thing:
+        _show_collection(screen, collection, options)
+        return
+    topic = topic_meant(collection, options.thing)
+    if topic is None:
+        _show_document(screen, collection, options)
+        return
+    body = topic_body(collection, topic, options)
+    if options.json:
+        screen.json(body)
+    else:
+        _show_topic(screen, body)
+
+
+def topic_meant(collection: Collection, thing: str) -> int | None:
+    """The topic that is meant, or None for a document. An id comes before a word of a topic's name."""
+    from topiarist.collection.describe.documents import load_parent_details
+
+    is_document = thing in collection.documents or load_parent_details(collection, thing) is not None
+    try:
+        topic = collection.topic(thing)
+    except UsageError as error:
+        if is_document:
+            return None
+        near_ids = collection.documents.near_ids(thing)
+        if error.message.startswith("no topic"):
+            raise UsageError(NO_SUCH_THING.format(thing=thing), hint=" or ".join(near_ids) or error.hint) from None
+        raise
+    exact = thing.lstrip("#").isdecimal() or collection.outline.name(topic).casefold() == thing.casefold()
+    return None if is_document and not exact else topic
+
+
+def topic_body(collection: Collection, topic: int, options: Options) -> dict[str, Any]:
+    """Return a topic as JSON data."""
+    from topiarist.collection.describe.documents import list_topic_words
+    from topiarist.collection.grow.regrowth import load_stability
+
+    outline, topic_tree, stability = collection.outline, collection.tree, load_stability(collection)
+    node = outline.node(topic)
+    tree = outline.tree
+    pinned_documents = [name for name, pin in outline.pins.items() if pin == topic]
+    return {
+        "id": topic,
+        "name": tree.names[node],
+        "named_by": describe_naming(topic in outline.titles),
+        "path": list(tree.path_names(node)),
+        "path_ids": [outline.topics[step] for step in tree.path(node)],
+        "documents": topic_tree.sizes[node],
+        "share": round(topic_tree.nodes[node].share, 6),
+        "coherence": round(topic_tree.nodes[node].coherence, 4),
+        "steadiness": None if stability is None else stability.shares.get(topic),
+        "steadiness_said": "" if stability is None else stability.describe(topic),
+        "note": outline.notes.get(topic, ""),
+        "seeds": list(outline.seeds.get(topic, ())),
+        "words": [
+            asdict(word) for word in list_topic_words(collection, topic, options.words, most_probable=options.likely)
+        ],
+        "subtopics": [
+            {
+                "id": outline.topics[child],
+                "name": tree.names[child],
+                "documents": topic_tree.sizes[child],
+                "words": list(topic_tree.nodes[child].words[:5]),
+            }
+            for child in sorted(tree.children(node), key=lambda child: -topic_tree.sizes[child])
+        ],
+        "typical": typical(collection, node, options.number),
+        "pinned": pinned_documents,
+        "pending": outline.pending,
+    }
+
+
+def _show_topic(screen: Screen, body: dict[str, Any]) -> None:
+    screen.print((join_path(body["path"][:-1]) + STEP if len(body["path"]) > 1 else "", "dim"), (body["name"], "bold"))
+    named = "named by a person" if body["named_by"] == "person" else "named by its words"
+    parts = len(body["subtopics"])
+    splits = f" It splits into {count_noun(parts, 'subtopic')}." if parts else ""
+    size = f"{count_noun(body['documents'], 'document')} ({percent(body['share'])} of all)"
+    screen.print(f"{size}. Topic {body['id']}, {named}.{splits}")
+    if body["steadiness_said"]:
+        screen.print(f"How sure is this topic? It is {body['steadiness_said']}.")
+    if body["note"]:
+        screen.print((body["note"], "italic"))
+    if body["seeds"]:
+        screen.print("Seed words: ", (", ".join(body["seeds"]), "bold"))
+    if body["words"]:
+        _print_words(screen, body)
+    if body["subtopics"]:
+        _print_subtopics(screen, body)
+    if body["typical"]:
+        screen.heading("Typical documents")
+        for document in body["typical"]:
+            screen.titled("  ", document["title"], document["id"])
+    if pins := body["pinned"]:
+        screen.heading("Pinned by people")
+        screen.print(f"{', '.join(map(one_line, pins[:PINS_SHOWN]))} {and_more(pins, PINS_SHOWN)}", indent=2)
+    if body["pending"]:
+        screen.print((f"\n{PENDING}.", "yellow"))
+    subtopic = body["subtopics"][0]["id"] if body["subtopics"] else None
+    screen.next(
+        f"show FOLDER {subtopic}" if subtopic is not None else f"tree FOLDER --topic {body['path_ids'][-2:][0]}",
+        f"find FOLDER WORDS --topic {body['id']}",
+        f"shape FOLDER rename {body['id']} NAME",
+    )
+
+
+def _print_words(screen: Screen, body: dict[str, Any]) -> None:
+    screen.heading("Own words")
+    largest = max(word["probability"] for word in body["words"]) or 1.0
+    room = min(max(len(word["word"]) for word in body["words"]), LONGEST_WORD)
+    screen.cut((f"  {'':<{room}}  {'probability':<16}  general–special   in documents", "dim"))
+    for word in body["words"]:
+        special = round(SCALE * word["special"])
+        scale = (
+            f"  {word['probability']:.4f}  ",
+            (f"├{'─' * special}", "dim"),
+            "●",
+            (f"{'─' * (SCALE - special)}┤", "dim"),
+            f"{word['documents']:>13,}",
+        )
+        label = f"  {screen.fits(word['word'], room):<{room}}  "
+        screen.share(label, word["probability"] / largest, *scale)
+
+
+def _print_subtopics(screen: Screen, body: dict[str, Any]) -> None:
+    screen.heading("Splits into")
+    largest = max(child["documents"] for child in body["subtopics"]) or 1
+    wide = max(len(f"{child['documents']:,}") for child in body["subtopics"])
+    for child in body["subtopics"]:
+        words = DOT.join(child["words"])
+        named = not child["words"] or not child["name"].startswith(child["words"][0])
+        tail = f"  (topic {child['id']})"
+        room = (screen.width or 0) - wide - len(tail) - 14
+        text = screen.fits(f"{child['name']}: {words}" if named else words, room)
+        screen.share(f"  {child['documents']:>{wide},}  ", child["documents"] / largest, f"  {text}", (tail, "dim"))
+
+
+def _show_collection(screen: Screen, collection: Collection, options: Options) -> None:
+    from topiarist.collection.describe.account import build_account
+    from topiarist.collection.describe.collection_facts import describe_field, summarise_columns
+    from topiarist.collection.passages import count_documents
+
+    body, account = summarise_columns(collection), build_account(collection)
+    if options.json:
+        screen.json({**body, "account": [asdict(column) for column in account]})
+        return
+    screen.print((one_line(body["folder"]), "bold"), f": {count_documents(collection)}")
+    sentences = {f"{one_line(column.said)}." for column in account}
+    for column in account[1:]:
+        screen.print(f"{one_line(column.said)}", (f"  find FOLDER '{column.query}'" if column.query else "", "dim"))
+    for sentence in body["said"]:
+        if f"{one_line(sentence)}." not in sentences:
+            screen.print(f"{one_line(sentence)}.")
+    if body["columns"]:
+        screen.heading("Columns")
+        wide = max(len(column["query"]) for column in body["columns"])
+        for column in body["columns"]:
+            screen.cut(f"  {column['query']:<{min(wide, LONGEST_WORD)}}  ", (describe_field(column["field"]), "dim"))
+        first = body["columns"][0]["query"]
+        screen.next(f"find FOLDER {first}:VALUE", "tree FOLDER")
+        return
+    screen.next("tree FOLDER")
+
+
+def _show_document(screen: Screen, collection: Collection, options: Options) -> None:
+    from topiarist.collection.describe.documents import load_document_details, load_parent_details
+
+    parent_details = None if options.thing in collection.documents else load_parent_details(collection, options.thing)
+    if parent_details is not None:
+        _show_parent(screen, parent_details, options)
+        return
+    details = load_document_details(collection, options.thing)
+    similar = collection.similar(details.document.id, options.number) if options.number else ()
+    if options.json:
+        similar_documents = [{"id": hit.id, "title": hit.title, "score": round(hit.score, 6)} for hit in similar]
+        screen.json(details.to_dict() | {"similar": similar_documents})
+        return
+    document = details.document
+    _head(screen, details, count_noun(len(document.text.split()), "word"))
+    if details.given_date:
+        screen.print(("Date as given: ", "dim"), one_line(details.given_date))
+    for name, values in (("Labels", document.labels), ("Tags", details.tags), *details.columns.items()):
+        if values:
+            screen.print((f"{one_line(name)}: ", "dim"), ", ".join(map(one_line, values)))
+    for span in details.notes:
+        screen.print(("Note on ", "dim"), one_line(str(span)))
+    parent = load_parent_details(collection, document.id)
+    if parent is not None:
+        screen.print(
+            ("Passage of: ", "dim"), one_line(parent.document.title), (f"  [{one_line(parent.document.id)}], ", "dim"),
+            (f"{count_noun(len(parent.parent.passages), 'passage')} in {count_noun(len(parent.places), 'topic')}", "dim"),
+        )  # fmt: skip
+    _copies(screen, details)
+    _places(screen, details)
+    _legend(screen, details)
+    screen.print()
+    _text(screen, details, is_complete=options.all)
+    if details.repeated:
+        number = count_noun(sum(1 + details.document.text.count("\n", *span) for span in details.repeated), "line")
+        screen.print(
+            (f"{number} of it {'are' if number != '1 line' else 'is'} in many documents, and not counted", "dim")
+        )
+    absent = [level for level in details.levels if level.absent]
+    if absent:
+        screen.heading("Expected but absent")
+        for level in absent:
+            screen.print((f"{one_line(level.name)}: ", "dim"), ", ".join(level.absent), indent=2)
+    if similar:
+        screen.heading("Like this")
+        for hit in similar:
+            screen.titled(f"  {hit.score:.2f}  ", hit.title, hit.id)
+    place = details.places[0].topic if details.places else collection.outline.root
+    screen.next(f"show FOLDER {place}", ("similar FOLDER {} --why", document.id))
+
+
+def _head(screen: Screen, details: DocumentDetails | ParentDetails, size: str) -> None:
+    document = details.document
+    screen.print((one_line(document.title or document.id), "bold"))
+    date = f"{document.date} (file date)" if details.has_file_date else document.date
+    facts = [one_line(document.id), one_line(document.source), date, size]
+    screen.print((DOT.join(filter(None, facts)), "dim"))
+
+
+def _show_parent(screen: Screen, details: ParentDetails, options: Options) -> None:
+    document, passages = details.document, details.parent.passages
+    if options.json:
+        screen.json(details.to_dict())
+        return
+    _head(screen, details, count_noun(len(passages), "passage"))
+    if document.labels:
+        screen.print(("Labels: ", "dim"), ", ".join(map(one_line, document.labels)))
+    screen.heading("Topics, by the words of its passages")
+    for place in details.places:
+        number = count_noun(details.passages_under(place.topic), "passage")
+        place_text = (f"  {join_path(place.path)}  ", (f"(topic {place.topic}, {number})", "dim"))
+        screen.share(f"  {percent(place.share):>5}  ", place.share, *place_text)
+    screen.heading("Passages")
+    listed_passages = passages if options.all else passages[:PASSAGES_SHOWN]
+    for passage, place in zip(listed_passages, details.places_of_passages, strict=False):
+        screen.cut(f"  {passage.label:<18}  {join_path(place.path)}  ", (f"[{one_line(passage.id)}]", "dim"))
+    if len(listed_passages) < len(passages):
+        screen.print((f"  {and_more(passages, len(listed_passages))}: --all", "dim"))
+    screen.next(("show FOLDER {}", passages[0].id), ("similar FOLDER {}", document.id))
+
+
+def _copies(screen: Screen, details: DocumentDetails) -> None:
+    for duplicate in details.copies:
+        if duplicate.id != details.document.id:
+            screen.print(("A copy of: ", "dim"), one_line(duplicate.title), (f"  [{one_line(duplicate.id)}]", "dim"))
+        else:
+            ids = [one_line(copy.id) for copy in duplicate.copies]
+            remainder = and_more(ids, COPIES_SHOWN)
+            screen.print(
+                (f"{count_noun(len(ids), 'copy', 'copies')}: ", "dim"), f"{', '.join(ids[:COPIES_SHOWN])} {remainder}"
+            )
+
+
+def _places(screen: Screen, details: DocumentDetails) -> None:
+    screen.heading("Lies under")
+    for place in details.places:
+        pin_text = "  pinned by people" if place.topic == details.pinned else ""
+        place_of = (f"  {join_path(place.path)}  ", (f"(topic {place.topic}){pin_text}", "dim"))
+        screen.share(f"  {percent(place.share):>5}  ", place.share, *place_of)
+    rest = 1.0 - sum(place.share for place in details.places)
+    if rest > 0.001:
+        screen.cut((f"  {percent(rest):>5}  {'':8}  rest", "dim"))
+    if details.voices is not None:
+        screen.print(one_line(details.voices.said), indent=2)
+        for neighbour in details.voices.near:
+            screen.titled(f"  {neighbour.cosine:.2f} near  ", neighbour.title, neighbour.id)
+
+
+def _legend(screen: Screen, details: DocumentDetails) -> None:
+    screen.heading("Words by level")
+    for number, level in enumerate(details.levels):
+        name = (one_line(level.name), _style(number))
+        raised = "" if screen.out.is_terminal else _raised(number, screen.ascii)
+        screen.share(f"  {percent(level.share):>5}  ", level.share, f"  {number} ", name, raised)
+
+
+def _text(screen: Screen, details: DocumentDetails, *, is_complete: bool) -> None:
+    """Return the text with its words marked; control characters never move the cursor."""
+    source = details.document.text
+    cut = source if is_complete or len(source) <= MAX_CHARACTERS else source[:MAX_CHARACTERS].rsplit(None, 1)[0]
+    plain = "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in cut)
+    text, end = Text(), 0
+    for mark in details.marks:
+        if mark.end > len(plain):
+            break
+        is_certain = not mark.level or mark.probability >= MIN_PROBABILITY
+        _append_unmarked(text, plain, (end, mark.start), details.repeated)
+        text.append(plain[mark.start : mark.end], _style(mark.level) if is_certain else None)
+        if is_certain and not screen.out.is_terminal:
+            text.append(_raised(mark.level, screen.ascii))
+        end = mark.end
+    _append_unmarked(text, plain, (end, len(plain)), details.repeated)
+    for line in text.split("\n", allow_blank=True):
+        screen.print(line)
+    if len(cut) < len(source):
+        screen.print((f"… {len(source) - len(cut):,} more characters: --all", "dim"))
+
+
+def _append_unmarked(text: Text, plain: str, piece: tuple[int, int], repeated: Sequence[tuple[int, int]]) -> None:
+    """A piece of the text without marked words; lines that are not counted are faint and struck through."""
+    stop_here, end = piece
+    for start, stop in repeated:
+        if stop_here < stop and start < end:
+            text.append(plain[stop_here : max(stop_here, start)])
+            text.append(plain[max(stop_here, start) : min(stop, end)], UNCOUNTED_STYLE)
+            stop_here = min(stop, end)
+    text.append(plain[stop_here:end])
+
+
+def _style(level: int) -> str:
+    return str(Style.parse(STYLES[min(level, len(STYLES) - 1)]))
+
+
+def _raised(level: int, ascii: bool) -> str:
+    """The level as a small figure behind a word, where there are no styles; nothing behind a general one."""
+    return "" if not level else f"^{level}" if ascii else str(level).translate(RAISED)

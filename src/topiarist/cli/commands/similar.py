@@ -1,0 +1,116 @@
+"""Command ``topiarist similar``: list documents that resemble some others."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from topiarist.cli.commands.find import NOTHING_FOUND, save, show_hit
+from topiarist.cli.options import EXPLAIN_OPTION, NUMBER, UNDER, AsGrownOptions, WritingOptions, examples, option
+from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.display.formats import count_noun, one_line
+from topiarist.errors import UsageError
+from topiarist.text.query import format_like_terms
+from topiarist.text.readers import read
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+    from topiarist.collection.search.results import SearchResult
+
+EPILOG = examples(
+    "topiarist similar mail.topiary inbox/0231.txt",
+    "topiarist similar mail.topiary ./new-letter.pdf --why",
+    "topiarist similar mail.topiary inbox/0231.txt inbox/0417.txt --not inbox/0100.txt --save letters",
+    "topiarist find mail.topiary --saved letters",
+)
+WRITES = ("save",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(AsGrownOptions, WritingOptions):
+    """Find the documents that are most like one of the collection, a file, or several; and not like others."""
+
+    documents: Annotated[
+        list[str], typer.Argument(metavar="ID|FILE…", help="The ids of documents, or files of any kind.")
+    ]
+    not_: Annotated[
+        list[str] | None, option("Not like this one; may be given several times.", "--not", metavar="ID|FILE")
+    ] = None
+    topic: Annotated[str | None, UNDER] = None
+    number: Annotated[int, NUMBER] = 10
+    why: Annotated[bool, EXPLAIN_OPTION] = False
+    save: Annotated[
+        str | None, option("Keep the search with the collection; `find --saved` asks it again.", metavar="NAME")
+    ] = None
+
+
+def run(options: Options) -> None:
+    """Search, print, leave with 1 if nothing was found."""
+    from topiarist.collection.passages import count_documents
+    from topiarist.collection.search.saved_searches import SavedSearch
+
+    with opened(options) as (screen, collection):
+        result, noun = _similar(collection, options), count_documents(collection).noun
+        if options.save:
+            save(screen, collection, SavedSearch(options.save, _query(collection, options), topic=options.topic or ""))
+    if options.json:
+        screen.json({"query": " ".join(options.documents), **result.to_dict()})
+    else:
+        _show(screen, options, result, noun)
+    if not result.hits:
+        raise SystemExit(NOTHING_FOUND)
+
+
+def _similar(collection: Collection, options: Options) -> SearchResult:
+    from topiarist.collection.search.search import Search
+
+    like, unlike = (
+        [_find_document(collection, options, name) for name in names]
+        for names in (options.documents, options.not_ or [])
+    )
+    return Search.from_examples(collection, like, unlike).page(options.number, topic=options.topic, why=options.why)
+
+
+def _query(collection: Collection, options: Options) -> str:
+    names = [*options.documents, *(options.not_ or [])]
+    files = [name for name in names if name not in collection.documents]
+    if files:
+        raise UsageError(
+            f"{files[0]!r} is a file: a saved search knows documents by their ids", hint="file --add first"
+        )
+    return " ".join([*format_like_terms(options.documents), *format_like_terms(options.not_ or [], exclude=True)])
+
+
+def _find_document(collection: Collection, options: Options, name: str) -> str | int:
+    """Return the row of a document, or the text of a file read like the collection's sources."""
+    if name not in collection.documents and os.path.isfile(name):
+        settings = options.reading_settings(collection)
+        with read([name], settings.columns, limit=1, xml_path=settings.xml_path, ocr=settings.ocr) as documents:
+            (text,) = [f"{document.title}\n{document.text}" for document in documents]
+        return text
+    return collection.documents.row_of(name)
+
+
+def _show(screen: Screen, options: Options, result: SearchResult, unit: str) -> None:
+    if result.hits:
+        like_text, unlike_text = (", ".join(map(one_line, names)) for names in (options.documents, options.not_ or []))
+        but = ", not like " if unlike_text else ""
+        extent = "" if result.exact else " that were looked at"
+        screen.print(
+            "Most like ",
+            (like_text, "bold"),
+            but,
+            (unlike_text, "bold"),
+            f", of {count_noun(result.total, unit)}{extent}",
+        )
+    if result.message:
+        screen.print(result.message)
+    for number, hit in enumerate(result.hits, 1):
+        show_hit(screen, number, hit)
+    if result.hits:
+        screen.next(("show FOLDER {}", result.hits[0].id), *([] if options.why else ["similar FOLDER ID --why"]))
+    else:
+        screen.next("find FOLDER WORDS")

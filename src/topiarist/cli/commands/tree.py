@@ -1,0 +1,260 @@
+"""Command ``topiarist tree``: print the topic tree of a collection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from topiarist.cli.options import UNDER, FolderOptions, choice, examples, printing
+from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.display.first_sentence import first_sentence
+from topiarist.display.formats import DOT, PENDING, count_noun, describe_naming, describe_unassigned, one_line
+from topiarist.errors import UsageError
+from topiarist.storage import facts
+
+if TYPE_CHECKING:
+    from topiarist.collection.collection import Collection
+    from topiarist.trees.tree import Tree
+
+EPILOG = examples(
+    "topiarist tree mail.topiary",
+    "topiarist tree mail.topiary --detail fine",
+    "topiarist tree mail.topiary --topics 12",
+    "topiarist tree mail.topiary --depth 1 --documents 2",
+    "topiarist tree mail.topiary --topic court --json",
+)
+WRITES = ()
+DETAILS = ("coarse", "normal", "fine", "all")
+MARK = "x"  # in place of a label, to see the branches alone
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(FolderOptions):
+    """Print the tree of topics: words, documents under each, numbers to name a topic by."""
+
+    detail: Annotated[
+        str | None,
+        printing("Detail: the first level, about 20 topics (default), about 50, or all.", **choice(*DETAILS)),
+    ] = None
+    topics: Annotated[int | None, printing("Maximum number of topics, instead of --detail.", metavar="N", min=1)] = None
+    depth: Annotated[int | None, printing("Levels below the root, or below --topic, instead of --detail.", min=0)] = (
+        None
+    )
+    words: Annotated[int, printing("Words of each topic.", min=0, max=20)] = 5
+    documents: Annotated[int, printing("Typical documents of each topic.", min=0, max=10)] = 0
+    topic: Annotated[str | None, UNDER] = None
+
+
+def run(options: Options) -> None:
+
+    _check(options)
+    with opened(options) as (screen, collection):
+        top = collection.outline.root if options.topic is None else collection.topic(options.topic)
+        if options.json:
+            screen.json(tree_body(collection, top, options))
+            return
+        _sentence(screen, collection)
+        screen.print()
+        show(screen, collection, top, options)
+        _note_unopened(screen, collection, top, options)
+        _notes(screen, collection)
+        screen.next(f"show FOLDER {_some_topic(collection)}", "find FOLDER WORDS", "shape FOLDER rename TOPIC NAME")
+
+
+def _check(options: Options) -> None:
+    ways = {"--topics": options.topics, "--detail": options.detail, "--depth": options.depth}
+    ways_set = [way for way, value in ways.items() if value is not None]
+    if len(ways_set) > 1:
+        raise UsageError(f"{' and '.join(ways_set)} both set the detail", hint=f"{ways_set[0]} alone")
+
+
+def select_visible(collection: Collection, top: int, options: Options, default_detail: str) -> frozenset[int]:
+    """Return the visible nodes below a topic, with those above them."""
+    outline, first = collection.outline, collection.outline.node(top)
+    if options.depth is not None:
+        deepest = outline.tree.depths[first] + options.depth
+        branch = (first, *outline.tree.descendants(first))
+        return frozenset(node for node in branch if outline.tree.depths[node] <= deepest)
+    detail = options.topics or (options.detail or default_detail)
+    ancestors = outline.tree.path(first)[:-1]
+    return frozenset(
+        step
+        for node in collection.tree.view(detail, first)
+        for step in outline.tree.path(node)
+        if step not in ancestors
+    )
+
+
+def tree_body(collection: Collection, top: int, options: Options) -> dict[str, Any]:
+    """Return the collection and its topics as JSON data."""
+    from topiarist.collection.describe.collection_facts import load_facts
+    from topiarist.collection.passages import count_documents
+
+    outline, tree = collection.outline, collection.tree
+    settings = collection.settings
+    nodes = [outline.node(top), *outline.tree.descendants(outline.node(top))]
+    known_facts = load_facts(collection)
+    visible = select_visible(collection, top, options, DETAILS[-1])
+    return {
+        "folder": collection.folder.display_path,
+        "sentence": first_sentence(known_facts),
+        "facts": known_facts.to_dict(),
+        "documents": len(collection),
+        "whole_documents": count_documents(collection).documents,
+        "dates": {"first": known_facts.first, "last": known_facts.last} if known_facts.first else None,
+        "language": settings.get("language"),
+        "model": collection.state.model,
+        "leaves": len(outline.tree.leaves),
+        "depth": outline.tree.depth,
+        "words": tree.n_words,
+        "tokens": tree.n_tokens,
+        "general_words": list(tree.general_words),
+        "hard_to_place": int(collection.hard_to_place.sum()),
+        "pending": outline.pending,
+        "pinned": len(outline.pins),
+        "categories": collection.state.parts.get("categories") is not None,
+        "left_out": facts.n_problems(collection.generation.database),
+        "reason": tree.reason,
+        "topics": [_topic(collection, node, options) for node in nodes if node in visible],
+    }
+
+
+def _topic(collection: Collection, node: int, options: Options) -> dict[str, Any]:
+    outline, summary = collection.outline, collection.tree.nodes[node]
+    topic, parent = outline.topics[node], outline.tree.parents[node]
+    return {
+        "id": topic,
+        "parent": None if parent < 0 else outline.topics[parent],
+        "name": outline.tree.names[node],
+        "named_by": describe_naming(topic in outline.titles),
+        "path": list(outline.tree.path_names(node)),
+        "level": outline.tree.depths[node],
+        "documents": collection.tree.sizes[node],
+        "share": round(summary.share, 6),
+        "words": list(summary.words[: options.words]),
+        "note": outline.notes.get(topic, ""),
+        "pinned": sum(pin == topic for pin in outline.pins.values()),
+        "typical": typical(collection, node, options.documents),
+    }
+
+
+def typical(collection: Collection, node: int, number: int) -> list[dict[str, str]]:
+    """Return the typical documents of a topic by id and title."""
+    rows = [row for row in collection.tree.nodes[node].rows if row < len(collection)][:number]
+    documents = collection.documents.load_many(rows, texts=False)
+    return [{"id": document.id, "title": document.title or document.id} for document in documents]
+
+
+def _sentence(screen: Screen, collection: Collection) -> None:
+    from topiarist.collection.describe.collection_facts import load_facts
+
+    sentence = first_sentence(load_facts(collection))
+    screen.print((one_line(collection.folder.display_path), "bold"), f": {sentence}")
+
+
+def show(screen: Screen, collection: Collection, top: int, options: Options) -> None:
+    """The tree from a topic down, a line for each: words or name, documents, number."""
+    from topiarist.trees.edits import cut
+    from topiarist.trees.tree_text import count_columns, iter_drawn_nodes, shorten, to_ascii, to_printable
+
+    outline, topic_tree = collection.outline, collection.tree
+    tree, nodes = _list_below(outline.tree, outline.node(top))
+    if options.depth is None:
+        visible = select_visible(collection, top, options, DETAILS[1])
+        ends = [
+            place
+            for place, node in enumerate(nodes)
+            if node in visible and visible.isdisjoint(outline.tree.children(node))
+        ]
+        edit = cut(tree, ends)
+        tree, nodes = edit.tree, [nodes[place] for place in edit.origin]
+    closed = [node for place, node in enumerate(nodes) if tree.is_leaf(place) and not outline.tree.is_leaf(node)]
+    hidden_counts = {node: f"+{len(outline.tree.descendants(node)):,}" for node in closed}
+    sizes = [f"{topic_tree.sizes[node]:,}" for node in nodes]
+    numbers = [str(outline.topics[node]) for node in nodes]
+    wide, id_wide = max(len("documents"), *map(len, sizes)), max(len("id"), *map(len, numbers))
+    edge = (
+        (screen.width or 100) - wide - id_wide - 4 - max((len(text) + 2 for text in hidden_counts.values()), default=0)
+    )
+    lines = tree.render(lambda _: MARK, depth=options.depth, ascii=screen.ascii).split("\n")
+    head = f"{'documents':>{wide}}  {'id':>{id_wide}}"
+    screen.cut((" " * edge + "  " + head, "dim"))
+    for node, line in zip(iter_drawn_nodes(tree, options.depth), lines, strict=True):
+        if node is None:
+            screen.cut((line, "dim"))
+            continue
+        branch, summary = line.removesuffix(MARK), nodes[node]
+        first, style, rest, joint = _label(collection, summary, options.words)
+        room = edge - count_columns(branch)
+        first = shorten(to_ascii(first) if screen.ascii else to_printable(first), room, "…")
+        told_words = _words_within(rest, joint, room - count_columns(first), screen.ascii)
+        gap = " " * max(0, edge - count_columns(branch + first + told_words))
+        tail = f"  {sizes[node]:>{wide}}  {numbers[node]:>{id_wide}}  {hidden_counts.get(summary, '')}".rstrip()
+        screen.cut((branch, "dim"), (first, style), told_words, gap, (tail, "dim"))
+        under = branch.replace("├─ ", "│  ").replace("└─ ", "   ").replace("|- ", "|  ").replace("`- ", "   ")
+        if note := outline.notes.get(outline.topics[summary]):
+            screen.cut((under, "dim"), (f"   {one_line(note)}", "italic"))
+        for document in typical(collection, summary, options.documents):
+            screen.cut((under, "dim"), (f"   “{one_line(document['title'])}”", "dim"))
+
+
+def _label(collection: Collection, node: int, n_words: int) -> tuple[str, str, list[str], str]:
+    outline = collection.outline
+    topic, name = outline.topics[node], outline.tree.names[node]
+    words = list(collection.tree.nodes[node].words[:n_words])
+    if topic in outline.titles:
+        return name, "bold underline", words, ": "
+    if node == outline.tree.root or not words or name.split(DOT)[0] != words[0]:
+        return name, "bold", words, ": "
+    head = name.split(DOT)
+    return name, "bold", [word for word in words if word not in head], DOT
+
+
+def _words_within(words: list[str], joint: str, room: int, ascii: bool) -> str:
+    from topiarist.trees.tree_text import count_columns, to_ascii, to_printable
+
+    text = ""
+    for number, word in enumerate(words):
+        separator = DOT if number else joint
+        part = (", " if ascii and separator == DOT else separator) + (to_ascii(word) if ascii else to_printable(word))
+        if count_columns(text + part) > room:
+            break
+        text += part
+    return text
+
+
+def _note_unopened(screen: Screen, collection: Collection, top: int, options: Options) -> None:
+    n_below = len(collection.outline.tree.children(collection.outline.node(top)))
+    if options.topics is not None and options.topics < n_below:
+        screen.print()
+        screen.print(f"The next level has {n_below} topics. Type --topics {n_below} or more to see them.")
+
+
+def _notes(screen: Screen, collection: Collection) -> None:
+    outline, hard = collection.outline, int(collection.hard_to_place.sum())
+    if outline.titles or hard or outline.pins or outline.pending:
+        screen.print()
+    if outline.titles:
+        screen.print(("Underlined names were given by users.", "dim"))
+    if hard:
+        screen.print(f"{describe_unassigned(hard)}: no topic has more than half of {'it' if hard == 1 else 'them'}.")
+    if outline.pins:
+        screen.print(f"{count_noun(len(outline.pins), 'document')} pinned to topics by people.")
+    if outline.pending:
+        screen.print((f"{PENDING}: {screen.typed('shape FOLDER --refit')}", "yellow"))
+
+
+def _some_topic(collection: Collection) -> int:
+    tree, sizes = collection.outline.tree, collection.tree.sizes
+    candidates = tree.children(tree.root) or (tree.root,)
+    return collection.outline.topics[max(candidates, key=lambda node: sizes[node])]
+
+
+def _list_below(tree: Tree, top: int) -> tuple[Tree, list[int]]:
+    """The tree from a node down, and which node of the whole each of its nodes is."""
+    from topiarist.trees.tree import Tree
+
+    nodes = [top, *tree.descendants(top)]
+    number = {old: new for new, old in enumerate(nodes)}
+    parents = (-1, *(number[tree.parents[node]] for node in nodes[1:]))
+    return Tree(parents, tuple(tree.names[node] for node in nodes)), nodes

@@ -1,0 +1,254 @@
+"""Output at the end of a grow: facts, tree, skipped files, next commands and exit code."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+
+from rich.text import Text
+
+from topiarist.cli.commands.grow import Options
+from topiarist.cli.source_stream import Stream
+from topiarist.cli.terminal.console import Console, print_json, speaks_unicode, typed_command
+from topiarist.cli.terminal.failures import INTERRUPTED_EXIT
+from topiarist.cli.terminal.targets import save_figure
+from topiarist.collection.collection import Collection
+from topiarist.collection.describe.account import PROBLEMS, find_short_texts, write_problem_list
+from topiarist.collection.describe.collection_facts import load_facts
+from topiarist.collection.describe.topic_tree import MIN_DOCUMENTS_TO_EVALUATE, TopicTree
+from topiarist.collection.grow.exclusions import find_exclusions
+from topiarist.collection.passages import count_documents
+from topiarist.display.first_sentence import first_sentence
+from topiarist.display.formats import (
+    DOT,
+    and_more,
+    count_noun,
+    describe_unassigned,
+    duration,
+    one_line,
+    replace_leaves,
+    whole_percent,
+)
+from topiarist.errors import TopiaristError, UsageError
+from topiarist.storage import facts as facts_of
+from topiarist.text.documents import Problem
+from topiarist.text.readers.account import UNKNOWN_TYPE
+
+MAX_LISTED = 5
+GAP = 8  # columns between two things on the last line
+NARROWEST = 32
+
+
+@dataclass
+class GrowResult:
+    """A collection that has just grown, and what is known of how it did."""
+
+    collection: Collection
+    folder: str
+    stream: Stream | None = None
+    seconds: float = 0.0
+    phases: dict[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def tree(self) -> TopicTree:
+        return self.collection.tree
+
+    @cached_property
+    def n_hard(self) -> int:
+        return int(self.collection.hard_to_place.sum())
+
+    @property
+    def perplexity(self) -> float | None:
+        """Held-out perplexity; None without held-out words or with too few documents."""
+        curve = self.tree.curve
+        return (
+            None
+            if curve is None or self.tree.n_docs < MIN_DOCUMENTS_TO_EVALUATE
+            else float(curve.perplexity[curve.place])
+        )
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Skipped files and unread dates and columns, as the collection stores them."""
+        return facts_of.problems(self.collection.generation.database) if self.stream is not None else []
+
+
+def tell(result: GrowResult, options: Options, *, stopped: bool) -> None:
+    """Print the result and leave with its exit code."""
+    words = write_problems(result)
+    if options.json:
+        print_summary(result, n_words=options.words)
+    else:
+        _print(result, Console(highlight=False), options)
+    if not options.quiet and not options.json:
+        _tell_left_out(result)
+    if options.check_stability and not stopped:
+        _check_stability(result, options)
+    _draw(result, options)
+    console = Console(highlight=False)
+    if not options.json:
+        following = f"Next:  {_next(result)}"
+        is_inline = not console.is_terminal or len(following) + len(words) + GAP < console.width
+        words = words and (" " * GAP if is_inline else "\n") + words
+        console.print(Text(f"\n{following}{words}"), soft_wrap=not console.is_terminal)
+    code = _exit_code(result)
+    if stopped:
+        _note("Stopped before the end: this is the best tree so far, and it is kept.", options)
+        code = INTERRUPTED_EXIT
+    if code:
+        raise SystemExit(code)
+
+
+def facts(result: GrowResult) -> str:
+    tree = result.tree
+    parts = [result.folder, str(count_documents(result.collection)), count_noun(len(tree.tree.leaves), "topic")]
+    if result.perplexity is not None:
+        parts.append(f"held-out perplexity {result.perplexity:,.0f}")
+    if tree.agreement is not None:
+        parts.append(f"agreement with the labels (NMI) {tree.agreement:.2f}")
+    return DOT.join([*parts, duration(result.seconds)])
+
+
+def print_summary(result: GrowResult, *, n_words: int = 8, up_to_date: bool = False) -> None:
+    tree = result.tree
+    nodes = tuple(replace(node, words=node.words[:n_words], prototypes=node.prototypes[:3]) for node in tree.nodes)
+    body = replace(tree, nodes=nodes).to_dict()
+    facts, repeated = load_facts(result.collection), result.collection.settings.get("repeated") or {}
+    body |= {
+        "folder": result.folder,
+        "sentence": first_sentence(facts),
+        "facts": facts.to_dict(),
+        "up_to_date": up_to_date,
+        "perplexity": result.perplexity,
+        "n_hard_to_place": result.n_hard,
+        "seconds": round(result.seconds, 3),
+        "phases": result.phases,
+        "repeated": {name: repeated[name] for name in ("lines", "documents", "words", "kept") if name in repeated},
+        "copies": {"copies": len(result.collection.copies), "originals": result.collection.copies.n_originals},
+    }
+    if result.stream is not None and result.stream.counts is not None:
+        body["reading"] = asdict(result.stream.counts)
+    print_json(body, allow_nan=True)
+
+
+def write_problems(result: GrowResult) -> str:
+    """Write the table of skipped files and return a sentence about it; empty without any."""
+    problems = result.problems
+    if result.stream is None:
+        return ""
+    write_problem_list(result.collection)
+    if not problems:
+        return ""
+    counts = result.stream.counts
+    failed = 0 if counts is None else counts.failed
+    unread = len(result.stream.problems)
+    remarks = len(problems) - unread
+    skipped = [f"{count_noun(failed, 'file or row', 'files or rows')} failed" if failed else f"{unread:,} left out"]
+    skipped = [*skipped * bool(unread), *[f"{remarks:,} remarks on dates and columns"] * (remarks > 0)]
+    return f"{', '.join(skipped)}: {result.folder}/{PROBLEMS}"
+
+
+def with_problems(error: TopiaristError, problems: Sequence[Problem]) -> TopiaristError:
+    """Return an error with the skipped files in its message."""
+    problems = [problem for problem in problems if not problem.reason.startswith(UNKNOWN_TYPE)]
+    if not problems or any(problem.source in str(error) for problem in problems):
+        return error
+    listed_problems = [
+        f"Left out: {one_line(skipped.source)}: {one_line(skipped.reason)}" for skipped in problems[:MAX_LISTED]
+    ]
+    lines = [error.message, *listed_problems, and_more(problems, MAX_LISTED)]
+    return type(error)("\n  ".join(filter(None, lines)), hint=error.hint)
+
+
+def _print(result: GrowResult, console: Console, options: Options) -> None:
+    tree = result.tree
+    console.print(Text(f"\n{first_sentence(load_facts(result.collection))}"), soft_wrap=not console.is_terminal)
+    console.print(Text(f"{facts(result)}\n"), soft_wrap=not console.is_terminal)
+    print_tree(console, tree, options.words, options.depth)
+    if result.n_hard:
+        console.print(Text(f"({describe_unassigned(result.n_hard)})", style="dim"))
+    console.print(Text(f"\n{replace_leaves(tree.reason)}"), soft_wrap=not console.is_terminal)
+    if tree.n_docs < MIN_DOCUMENTS_TO_EVALUATE:
+        note = f"{count_noun(tree.n_docs, 'document')} are too few to judge a tree by words it has not seen."
+        console.print(Text(note), soft_wrap=not console.is_terminal)
+    elif len(tree.tree.leaves) == 1:
+        console.print(Text("No structure found that holds up on unseen documents."))
+    if (short := find_short_texts(result.collection)) is not None:
+        console.print(Text(f"{short.sentence}."), soft_wrap=not console.is_terminal)
+
+
+def print_tree(console: Console, tree: TopicTree, n_words: int | None = None, depth: int | None = None) -> None:
+    """Print a tree with words and sizes, as wide as the terminal; complete in a pipe."""
+    width = max(NARROWEST, console.width) if console.is_terminal else None
+    detail = "normal" if depth is None else "all"
+    for line in tree.lines(width, n_words, depth, ascii=not speaks_unicode(), detail=detail):
+        parts = ((line.branch, "dim"), (line.first, "bold"), line.rest, line.space, (line.size, "dim"))
+        console.print(Text.assemble(*parts), soft_wrap=True)
+
+
+def _next(result: GrowResult) -> str:
+    if len(result.tree.tree.leaves) == 1:
+        number = max(2, min(8, result.tree.n_docs // 10))
+        return f"more documents, or --topics {number} --force to have them divided anyway"
+    return f"{typed_command()} explore {shlex.quote(one_line(result.folder))}"
+
+
+def _check_stability(result: GrowResult, options: Options) -> None:
+    from topiarist.cli.commands.evaluate import describe_stability, measure_stability
+
+    console = Console(highlight=False)
+    try:
+        stability = measure_stability(result.collection, options.threads)
+    except UsageError as error:
+        _note(f"The stability of the topics is unknown: {error.message}", options)
+        return
+    if stability is not None and not options.json:
+        console.print()
+        for line in describe_stability(result.collection, stability):
+            console.print(Text(line), soft_wrap=not console.is_terminal)
+
+
+def _draw(result: GrowResult, options: Options) -> None:
+    if options.figure:
+        save_figure(result.tree.draw, options.figure)
+        _note(f"The tree is drawn in {options.figure}", options)
+    if options.curve and result.tree.curve is not None:
+        save_figure(result.tree.curve.plot, options.curve)
+        _note(f"The curve is drawn in {options.curve}", options)
+
+
+def _tell_left_out(result: GrowResult) -> None:
+    notes = Console(stderr=True, highlight=False)
+    exclusions = find_exclusions(result.collection)
+    if exclusions.repeated_said:
+        advice = f": see {PROBLEMS}; the setting keep-repeated counts them" if exclusions.lines else ""
+        notes.print(Text(f"{exclusions.repeated_said}{advice}"), soft_wrap=True)
+    if exclusions.copies_said:
+        note = (
+            f"{exclusions.copies_said}: counted once, listed by {typed_command()} duplicates {one_line(result.folder)}"
+        )
+        notes.print(Text(note), soft_wrap=True)
+
+
+def _exit_code(result: GrowResult) -> int:
+    if result.stream is None or result.stream.n_failed_of is None:
+        return 0
+    failed, n_tried = result.stream.n_failed_of
+    notes = Console(stderr=True, highlight=False)
+    allowed = f"max-failures allows {result.stream.options.max_failures:g} %"
+    share = whole_percent(failed / n_tried)
+    warning = f"Warning: {failed:,} of {n_tried:,} could not be read ({share}; {allowed})"
+    notes.print(Text(warning), soft_wrap=not notes.is_terminal)
+    problems = result.stream.problems
+    for problem in problems[:MAX_LISTED]:
+        notes.print(Text(f"  {one_line(problem.source)}: {one_line(problem.reason)}"), soft_wrap=True)
+    if len(problems) > MAX_LISTED:
+        notes.print(f"  {and_more(problems, MAX_LISTED)} ({PROBLEMS})")
+    return 1
+
+
+def _note(text: str, options: Options) -> None:
+    if not options.quiet:
+        Console(stderr=True, highlight=False).print(Text(text), soft_wrap=True)

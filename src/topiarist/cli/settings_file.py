@@ -1,0 +1,264 @@
+"""Settings: what was typed, else the environment, else ``topiarist.toml``, else the default; and where each came from.
+
+topics = 12
+stop-words = "en"
+
+[grow]                  # only for this command
+title-column = "subject"
+
+A file that is found with the documents can set harmless options only; one that ``--config`` names can set more. Some
+settings are no options: the command line refuses them. Commands without ``--config`` take only these, and only from the
+environment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import typer
+
+from topiarist.cli.terminal.console import clean, speaks_unicode
+from topiarist.display.formats import one_line
+from topiarist.errors import UsageError
+from topiarist.text.spelling import find_similar_names
+from topiarist.text.stop_words import has_stop_words
+
+FILE = "topiarist.toml"
+PREFIX = "TOPIARIST_"
+TRUE = ("true", "1", "yes", "on")
+# A settings file that is found may come with the documents from anywhere. It can set only these options. An option is
+# here if it reads, writes, fetches and brings back nothing more, and hides no failure.
+HARMLESS_SETTINGS = (
+    "text_column", "title_column", "id_column", "date_column", "label_column", "columns", "dates", "xml_path",
+    "exclude", "limit", "language", "languages", "stop_words", "stem", "phrases", "numbers", "min_documents",
+    "keep_repeated", "passages", "fields", "topics", "model", "growth", "topic_mix", "no_headings", "online",
+    "check_stability", "seed", "threads", "memory", "device", "wait", "words", "depth", "verbose",
+)  # fmt: skip
+# A file named by --config and the environment can set these as well. Links lead out of the folder, patterns make any
+# file a text, OCR and encoders run and load models, and a curve is written to a file.
+RESTRICTED_SETTINGS = ("follow_links", "include", "ocr", "encoder", "take_removed", "max_failures", "curve")
+# These concern one run, choose files and programs, or silence messages. They are no settings at all.
+ONLY_TYPED = (
+    "sources", "config", "show_config", "debug", "force", "resume", "dry_run", "output", "figure", "labels",
+    "hierarchy", "quiet", "json", "vectors", "embed", "cluster",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A value, and where it came from."""
+
+    value: Any
+    origin: str
+
+
+def resolve_settings(ctx: typer.Context, parameters: Mapping[str, Any]) -> dict[str, Setting]:
+    """Return every option with its value and its origin; a setting that does not exist is an error."""
+    with_file = "config" in parameters
+    path = _file(parameters.get("config"), parameters.get("sources") or ()) if with_file else None
+    file_values = _read_settings(path, ctx) if path is not None else {}
+    if path is not None and parameters.get("config") is None:
+        _check_harmless(file_values, path)
+    if file_values and not (parameters.get("quiet") or parameters.get("json") or parameters.get("show_config")):
+        print(f"Settings are read from {clean(str(path))}: {', '.join(map(key, file_values))}", file=sys.stderr)
+    settings = {}
+    for parameter in ctx.command.params:
+        name = parameter.name
+        if name is None or name not in parameters:
+            continue
+        if ctx.get_parameter_source(name).name == "COMMANDLINE":  # type: ignore[union-attr]
+            if is_setting_only(parameter):
+                raise _no_option(parameter, parameters[name], with_file=with_file)
+            settings[name] = Setting(parameters[name], "typed")
+        elif (value := _in_environment(parameter, with_file=with_file)) is not None:
+            origin = variable(name)
+            settings[name] = Setting(_parse_value(ctx, parameter, value, origin), f"environment, {origin}")
+        elif name in file_values:
+            settings[name] = Setting(
+                _parse_value(ctx, parameter, file_values[name], f"{key(name)} in {path}"), str(path)
+            )
+        else:
+            settings[name] = Setting(parameters[name], "default")
+    return settings
+
+
+def format_assignments(options: Any, typed: Sequence[str]) -> list[str]:
+    """Return what sets the options that were not typed, in front of the command: ``env`` and variables; or nothing."""
+    names = {part.partition("=")[0] for part in typed}
+    assignments = []
+    for option in fields(options):
+        value = getattr(options, option.name)
+        declaration = get_type_hints(type(options), include_extras=True)[option.name].__metadata__[0]
+        spellings = {f"--{key(option.name)}", *(getattr(declaration, "param_decls", None) or ())}
+        if option.name not in ONLY_TYPED and value != option.default and not names & spellings:
+            assignments.append(f"{variable(option.name)}={_in_variable(value)}")
+    return ["env", *assignments] if assignments else []
+
+
+def is_setting_only(parameter: Any) -> bool:
+    """Return whether a file or the environment sets a parameter, and the command line does not."""
+    return getattr(parameter, "hidden", False) and parameter.name not in ONLY_TYPED
+
+
+def show(settings: Mapping[str, Setting], *, as_json: bool) -> None:
+    """Print the settings, one on each line with where it came from."""
+    printed = {key(name): setting for name, setting in settings.items() if name not in ("show_config", "debug")}
+    if as_json:
+        print(
+            json.dumps(
+                {
+                    name: {"value": printed_setting.value, "from": printed_setting.origin}
+                    for name, printed_setting in printed.items()
+                },
+                indent=2,
+            )
+        )
+        return
+    texts = {name: _toml(printed_setting.value) for name, printed_setting in printed.items()}
+    widest, longest = max(map(len, texts)), max(map(len, texts.values()))
+    for name, value in texts.items():
+        print(f"{name:{widest}} = {value:{longest}}  # {printed[name].origin}")
+
+
+def key(name: str) -> str:
+    """Return the name of an option as it is typed and as it is written in the file."""
+    return name.replace("_", "-")
+
+
+def variable(name: str) -> str:
+    """Return the variable of the environment that sets an option."""
+    return f"{PREFIX}{name.upper()}"
+
+
+def _in_environment(parameter: Any, *, with_file: bool) -> str | None:
+    """Return what the environment sets, None for nothing. A command without a file takes only what is no option."""
+    allowed = is_setting_only(parameter) or (with_file and parameter.name not in ONLY_TYPED)
+    return (os.environ.get(variable(parameter.name)) or None) if allowed else None
+
+
+def _no_option(parameter: Any, value: Any, *, with_file: bool) -> UsageError:
+    name = parameter.name
+    file = "a file that --config names" if name in RESTRICTED_SETTINGS else FILE
+    where = f"{key(name)} = {_toml(value)} in {file}, or " if with_file else ""
+    return UsageError(
+        f"--{key(name)} is a setting, not an option of the command line",
+        hint=f"set {where}{variable(name)}={shlex.quote(_in_variable(value))}",
+    )
+
+
+def _in_variable(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return shlex.join(value)
+    return str(value).lower() if value is True else str(value)
+
+
+def _file(config: str | None, sources: Any) -> Path | None:
+    if config is not None:
+        if not Path(config).is_file():
+            raise UsageError(f"there is no settings file at {config}", hint=f"--config {FILE}")
+        return Path(config)
+    source = Path(sources[0]) if sources else Path()
+    folders = [source, source.parent] if source.is_dir() else [source.parent]
+    return next((folder / FILE for folder in folders if (folder / FILE).is_file()), None)
+
+
+def _read_settings(path: Path, ctx: typer.Context) -> dict[str, Any]:
+    """Return the file's values for this command; its own table overrides the top level."""
+    try:
+        body = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not a settings file: {error}", hint="Write topics = 12 on its own line.") from None
+    commands = getattr(ctx.parent.command, "commands", {}) if ctx.parent else {}
+    section = body.get(ctx.info_name or "", {})
+    section = section if isinstance(section, dict) else {}  # `topics` is a command and a setting
+    top = {name: value for name, value in body.items() if not isinstance(value, dict)}
+    for name, value in body.items():
+        if isinstance(value, dict) and name not in commands:
+            raise _unknown(name, commands, path, "table")
+    anywhere = {parameter.name for command in commands.values() for parameter in command.params} or set()
+    parameters = {parameter.name for parameter in ctx.command.params}
+    values = {}
+    for table, allowed in ((top, anywhere | parameters), (section, parameters)):
+        for name, value in table.items():
+            plain = name.replace("-", "_")
+            if plain in allowed and plain in ONLY_TYPED:
+                raise UsageError(f"{path} sets {name}, which can only be typed", hint=f"--{key(plain)} in the command")
+            if plain not in allowed:
+                raise _unknown(
+                    name, sorted(key(name_) for name_ in allowed if name_ and name_ not in ONLY_TYPED), path, "setting"
+                )
+            values[plain] = value
+    return values
+
+
+def _check_harmless(values: Mapping[str, Any], path: Path) -> None:
+    for name, value in values.items():
+        if name not in HARMLESS_SETTINGS:
+            reason = f"{key(name)}, which only a file named by --config can set"
+        elif name == "stop_words" and not _is_stop_list(value):
+            reason = f"{key(name)} to {value!r}, which is a path or not the name of a stop list"
+        elif name == "fields" and value not in ("auto", "none"):
+            reason = f"{key(name)} to {value!r}, which is a path"
+        else:
+            continue
+        raise UsageError(
+            f"{path} was found with the documents and sets {reason}",
+            hint=f"--config {shlex.quote(str(path))} if you trust this file, or remove {key(name)} from it",
+        )
+
+
+def _is_stop_list(value: Any) -> bool:
+    """Return whether a value of stop-words names a list and no file, such as a link called like a language."""
+    name = str(value)
+    return name in ("none", "auto") or (name.isalpha() and has_stop_words(name) and not Path(name).exists())
+
+
+def _unknown(name: str, names: Any, path: Path, kind: str) -> UsageError:
+    proposals = find_similar_names(name.replace("_", "-"), names, 1)
+    return UsageError(
+        f"{path} has a {kind} that does not exist: {name}",
+        hint=proposals[0] if proposals else "--show-config lists all settings",
+    )
+
+
+def _parse_value(ctx: typer.Context, parameter: Any, value: Any, where: str) -> Any:
+    """A value as the option itself would take it: as if it had been typed, alone."""
+    name = parameter.opts[0]
+    if parameter.multiple:
+        typed = [
+            part
+            for parameter_ in (shlex.split(value) if isinstance(value, str) else value)
+            for part in (name, str(parameter_))
+        ]
+    elif isinstance(value, list | dict):
+        raise UsageError(f"{where} must be one value, got {value!r}")
+    elif getattr(parameter, "count", False):
+        typed = [name] * int(value)
+    elif parameter.is_flag:
+        typed = [name] if str(value).lower() in TRUE else []
+    else:
+        typed = [name, str(value)]
+    try:
+        arguments = ["source" for parameter_ in ctx.command.params if parameter_.param_type_name == "argument"]
+        with ctx.command.make_context(ctx.info_name, [*typed, "--", *arguments], parent=ctx.parent) as context:
+            return context.params[parameter.name]
+    except (typer.Exit, SystemExit):
+        raise
+    except Exception as error:  # of the parser, whose classes have moved between versions
+        reason = getattr(error, "message", None) or str(error)
+        hint = one_line(parameter.help) if is_setting_only(parameter) else f"see {name} in --help"
+        raise UsageError(f"{where}: {reason}", hint=hint) from None
+
+
+def _toml(value: Any) -> str:
+    if value is None:
+        return '""'
+    return json.dumps(value, ensure_ascii=not speaks_unicode())

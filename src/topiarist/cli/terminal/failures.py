@@ -1,0 +1,107 @@
+"""Messages and exit codes of exceptions.
+
+0 done · 1 done, with something left out · 2 wrong use · 3 no usable text · 4 damaged collection
+5 resources · 70 a fault of ours · 130 stopped by the user
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sys
+import tempfile
+import textwrap
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+
+from topiarist.cli.terminal.console import clean, protect_streams, silence
+from topiarist.errors import LIMIT_MESSAGES, SystemLimitError, TopiaristError, to_limit_error
+
+INTERRUPTED_EXIT = 130
+RESOURCES = 5
+OUR_FAULT = 70
+
+
+# What a system says that cannot or may not write: nothing is wrong with the command, and nothing with topiarist.
+REFUSALS = {
+    **LIMIT_MESSAGES,
+    errno.EROFS: ("the disk can only be read", "a folder that you may write in"),
+    errno.EACCES: ("that is not allowed", "a folder and files that are yours"),
+    errno.EPERM: ("that is not allowed", "a folder and files that are yours"),
+}
+
+
+@contextmanager
+def explain_failures(*, debug: bool, writes: bool = False) -> Iterator[None]:
+    """Turn exceptions into messages and exit codes; a command that ``writes`` survives the end of its reader."""
+    try:
+        with protect_streams() if writes else nullcontext():
+            yield
+            sys.stdout.flush()
+    except TopiaristError as error:
+        _leave(f"Error: {error}", error.exit_code, debug)
+    except KeyboardInterrupt as stopped:
+        _leave(f"Stopped. {stopped}".rstrip(), INTERRUPTED_EXIT, debug)
+    except BrokenPipeError:
+        with suppress(OSError):
+            silence(sys.stdout.fileno())
+        if writes:
+            _leave("Error: the reader of the output left before the work was done.", RESOURCES, debug)
+        sys.exit(0)
+    except MemoryError:
+        _leave(
+            "Error: not enough memory for this collection.\n"
+            "  Try: --limit 100000, or min-documents = 10 in topiarist.toml",
+            RESOURCES,
+            debug,
+        )
+    except OSError as error:
+        if error.errno in REFUSALS:
+            message, advice = REFUSALS[error.errno]
+            _leave(f"Error: {message} ({error.filename or 'while writing'}).\n  Try: {advice}", RESOURCES, debug)
+        _leave(_fault(error), OUR_FAULT, debug)
+    except Exception as error:
+        missing = to_limit_error(error) or (_no_files_left() if isinstance(error, ImportError) else None)
+        if missing is not None:
+            _leave(f"Error: {missing}", RESOURCES, debug)
+        _leave(_fault(error), OUR_FAULT, debug)
+
+
+def _no_files_left() -> SystemLimitError | None:
+    """Return whether the limit of open files is reached, which Python reports as a missing module."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        return to_limit_error(error)
+    return None
+
+
+def _leave(message: str, code: int, debug: bool) -> None:
+    if debug:
+        traceback.print_exc()
+    with suppress(BrokenPipeError):
+        print(_wrapped(clean(message)), file=sys.stderr, flush=True)
+    sys.exit(code)
+
+
+def _wrapped(message: str) -> str:
+    """Wrap lines at words on a terminal; leave them whole in a pipe."""
+    if not sys.stderr.isatty():
+        return message
+    width = max(40, shutil.get_terminal_size().columns)
+    lines = message.splitlines()
+    return "\n".join(textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False) for line in lines)
+
+
+def _fault(error: BaseException) -> str:
+    """A fault of ours: the trace goes to a file, which names places in our code and no document text."""
+    with tempfile.NamedTemporaryFile("w", prefix="topiarist-", suffix=".log", delete=False) as log:
+        for line in traceback.extract_tb(error.__traceback__):
+            log.write(f"{os.path.basename(line.filename)}:{line.lineno} in {line.name}\n")
+        log.write(f"{type(error).__name__}\n")
+    return (
+        "Error: topiarist failed where it should not have.\n"
+        f"  Try: again with --debug, and send {log.name} with a report"
+    )

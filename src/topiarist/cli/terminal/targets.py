@@ -1,0 +1,116 @@
+"""Files and figures that a command writes: outside collections, and over existing files only if that is asked for."""
+
+from __future__ import annotations
+
+import errno
+import importlib.util
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from topiarist.cli.terminal.console import typed_command
+from topiarist.errors import ResourceError, UsageError
+from topiarist.estimators.model_folder import DESCRIPTION, MODEL_FILES
+from topiarist.storage.collection_folder import GENERATION, GROWING
+from topiarist.storage.sealed_folder import LOCK
+
+FIGURE_KINDS = (".png", ".svg", ".pdf")
+RESOLUTION = 150  # dots per inch of a .png
+ALWAYS_THE_SAME: Any = {"svg.hashsalt": "topiarist", "svg.fonttype": "path"}
+REPORT, HEAD = b'<meta name="generator" content="topiarist report">', 4096  # what a report has in its first bytes
+
+
+def check_file(target: str, *, force: bool) -> None:
+    """A file that may be written: not a folder, not in a collection, and not there unless it may be replaced."""
+    _outside(target)
+    if os.path.isdir(target):
+        raise UsageError(f"{target} is a folder, and a file is to be written", hint=os.path.join(target, "NAME.csv"))
+    _new(target, force=force)
+
+
+def check_report(target: str, *, force: bool) -> None:
+    """A file that may be written, as others are; an earlier report may be replaced without a word."""
+    check_file(target, force=force or _is_report(target))
+
+
+def _is_report(target: str) -> bool:
+    if not os.path.isfile(target):
+        return False
+    with open(target, "rb") as file:
+        return REPORT in file.read(HEAD)
+
+
+def check_model(target: str, *, force: bool) -> None:
+    """A folder that may be written: a new one, or one in which there is a model and nothing else."""
+    _outside(target)
+    _new(target, force=force)
+    if not os.path.lexists(target):
+        return
+    if os.path.islink(target) or not Path(target, DESCRIPTION).is_file():
+        raise UsageError(f"{target} is not a model that could be replaced", hint="another name")
+    strangers = sorted(set(os.listdir(target)) - MODEL_FILES)
+    if strangers:
+        raise UsageError(f"{target} holds more than a model: {strangers[0]}", hint="another name")
+
+
+def _outside(target: str) -> None:
+    place = Path(os.path.realpath(target))
+    for folder in (place, *place.parents):
+        if _holds_a_collection(folder):
+            relation = "is" if folder == place else "lies in"
+            raise UsageError(
+                f"{target} {relation} a collection, which only topiarist writes", hint="a place outside of it"
+            )
+
+
+def _holds_a_collection(folder: Path) -> bool:
+    """Return whether a folder is a collection: by its generations or an unfinished grow, not by its manifest alone."""
+    try:
+        names = set(os.listdir(folder))
+    except OSError:
+        return False
+    return {GROWING, LOCK} <= names or any(map(GENERATION.fullmatch, names))
+
+
+def _new(target: str, *, force: bool) -> None:
+    if os.path.lexists(target) and not force:
+        raise UsageError(f"there is a {target} already", hint="--force to replace it, or another name")
+
+
+def check_figure(path: str | None, *, force: bool = False) -> None:
+    """Check the file of a figure: its format, its folder, and that it is new unless forced."""
+    if path is None:
+        return
+    if Path(path).suffix.lower() not in FIGURE_KINDS:
+        raise UsageError(f"expected a file that ends in .png, .svg or .pdf, got {path}", hint="tree.svg")
+    if not Path(path).absolute().parent.is_dir():
+        raise UsageError(f"there is no folder {Path(path).parent} to draw into", hint=Path(path).name)
+    if os.path.lexists(path) and not force:
+        raise UsageError(f"there is a {path} already", hint="Use --force to replace it, or another name.")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ResourceError("drawing needs matplotlib, which is not installed", hint=f"{_pip()} install matplotlib")
+
+
+def _pip() -> str:
+    folder, name = os.path.split(typed_command())
+    return os.path.join(folder, "pip") if name and folder else "pip"
+
+
+def save_figure(draw: Callable[[], Any], path: str) -> None:
+    """Write what ``draw`` draws (it returns matplotlib's axes); the same drawing gives the same bytes."""
+    import matplotlib
+
+    matplotlib.use("agg")  # no windows
+    from matplotlib import pyplot
+
+    date = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(Path(path).suffix.lower())
+    try:
+        with matplotlib.rc_context(ALWAYS_THE_SAME):
+            figure = draw().figure
+            figure.savefig(path, dpi=RESOLUTION, metadata=date)
+            pyplot.close(figure)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise UsageError(f"cannot write {path}: {error.strerror or error}", hint="another file") from None

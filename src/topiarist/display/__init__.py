@@ -1,0 +1,1 @@
+"""Sentences, numbers and dates as the command line and the explorer show them."""

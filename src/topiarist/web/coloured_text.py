@@ -1,0 +1,324 @@
+"""Text of a document in pieces, each word with its level."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise, takewhile
+
+from topiarist.collection.describe.text_levels import Token, WordPosterior, compute_word_posterior, iter_tokens
+from topiarist.display.locale.catalogues import Share, translate
+from topiarist.storage.marks import PassageNote
+from topiarist.text.highlights import Pieces, Span, split_at_spans
+from topiarist.text.repeated import spans
+from topiarist.web import addresses
+from topiarist.web.view import View
+
+MAX_WORDS = 5_000  # of a document on one page
+TOPICS = 8  # colours; the rest is grey
+MIN_CERTAINTY = 0.5  # below, a word is only underlined thinly
+DEEPEST = 5  # level that has a colour of its own; deeper ones share it
+REPEATED_LINE = "uncounted"
+REPEATED_LINE_TITLE = "repeated line, not counted"
+TITLE = "{word}: level {level}, topic {topic}, {certainty} certain"
+MAX_LISTED_WORDS = 40  # words of a level in the list
+TELLING = 40  # own words of a topic that are worth marking in a text that is read
+UNDERLINES = ("none", "dotted", "dashed", "solid", "double", "double")  # of the levels, as the style sheet has them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """Piece of the text; ``level`` is None for words that are not counted."""
+
+    text: str
+    level: int | None = None
+    kind: str = ""  # the class of its look: level, or topic, and certainty
+    title: str = ""
+    topic: int | None = None
+    certainty: float = 0.0
+    word: str = ""
+    hits: Pieces = ()  # the text in parts, where a search has found some of them
+    note: int = 0  # on the passage that it is of
+    begins: tuple[int, ...] = ()  # notes on passages of which it is the first piece here
+    telling: int = 0  # for a word that sets the topics of the document apart: the heading that these lie under
+
+
+@dataclass(frozen=True, kw_only=True)
+class Level:
+    """Entry of the legend: a level or a topic, with its share of the text."""
+
+    level: int
+    name: str
+    kind: str
+    share: float
+    address: str
+    sign: str  # what says the same without colour: the style of the underline, or the number of the topic
+    part: int = 1  # of a long document, the one with most of it
+    densest: str = ""  # the address of that part
+
+
+@dataclass(frozen=True)
+class DocumentWord:
+    """Word of a document, with its number of occurrences."""
+
+    word: str
+    times: int
+    address: str
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Words of a document on one level, the most frequent first."""
+
+    level: int
+    name: str
+    kind: str
+    words: tuple[DocumentWord, ...]
+    more: int
+
+
+@dataclass(frozen=True)
+class ColouredText:
+    """Pieces of one part of a text, with the legend of the whole text."""
+
+    pieces: tuple[Piece, ...]
+    levels: tuple[Level, ...]
+    words: int
+    part: int
+    parts: int
+    listed: tuple[Listed, ...]
+    uncounted: int = 0  # lines that many documents share
+    starts: tuple[int, ...] = ()  # where the parts after the first begin in the text
+
+    def part_of(self, place: int) -> int:
+        return 1 + sum(start <= place for start in self.starts)
+
+
+def colour_text(
+    view: View,
+    row: int,
+    text: str,
+    *,
+    by: str,
+    selected_level: int | None,
+    part: int | None = None,
+    matches: Sequence[Span] = (),
+    notes: Sequence[PassageNote] = (),
+    at: Sequence[int] = (),
+) -> ColouredText:
+    """Return the text in pieces; without ``part``, the part with the first match."""
+    grey = spans(text, view.collection.counting.repeated.forms)
+    values, tokens = compute_word_posterior(view, row), list(_select_counted(iter_tokens(view, text), grey))
+    parts = max(1, -(-len(tokens) // MAX_WORDS))
+    starts = tuple(start for _, start, _, _ in tokens[MAX_WORDS::MAX_WORDS])
+    if part is None:
+        first = next(iter((*at, *(start for start, _ in matches))), 0)
+        part = 1 + sum(start <= first for start in starts)
+    part = min(part, parts)
+    colours = values.largest_nodes(tokens, view.tree.root, TOPICS) if by == "topic" else {}
+    look = partial(_piece, view, values, by, selected_level, colours, _telling(view, row))
+    part_tokens = tokens[(part - 1) * MAX_WORDS : part * MAX_WORDS]
+    begin = position = 0 if part == 1 else part_tokens[0][1]
+    end = len(text) if part == parts else tokens[part * MAX_WORDS][1]
+    pieces: list[Piece] = []
+    for word, start, stop, column in part_tokens:
+        if start < position:  # pairs of characters of scripts without spaces overlap
+            continue
+        if start > position:
+            pieces.append(Piece(text=text[position:start]))
+        pieces.append(look(text[start:stop], word, column))
+        position = stop
+    if position < end:
+        pieces.append(Piece(text=text[position:end]))
+    named = _legend(view, values, tokens, view.largest_class(row))
+    levels = _topic_legend(view, values, tokens, colours) if by == "topic" else named
+    colour_pieces = _mark_matches(
+        _mark_notes(_mark_repeated_lines(_joined(pieces), begin, grey), begin, notes), begin, matches
+    )
+    lines = sum(1 + text.count("\n", *span) for span in grey)
+    sentence = _list_words(values, tokens, named)
+    return ColouredText(
+        tuple(colour_pieces), levels, len(tokens), part, parts, listed=sentence, uncounted=lines, starts=starts
+    )
+
+
+def _select_counted(tokens: Iterator[Token], grey: Sequence[Span]) -> Iterator[Token]:
+    """Yield the words of a text; words of repeated lines have no column."""
+    left = deque(grey)
+    for word, start, end, column in tokens:
+        while left and left[0][1] <= start:
+            left.popleft()
+        yield word, start, end, None if left and left[0][0] <= start else column
+
+
+def _mark_repeated_lines(pieces: Iterator[Piece], position: int, grey: Sequence[Span]) -> Iterator[Piece]:
+    """Yield pieces, with repeated lines as pieces of their own."""
+    for piece in pieces:
+        start, end = position, position + len(piece.text)
+        for first, last in grey if not piece.kind else ():
+            if first < end and start < last:
+                if start < first:
+                    yield Piece(text=piece.text[start - position : first - position])
+                start, first = min(last, end), max(start, first)
+                yield Piece(
+                    text=piece.text[first - position : start - position],
+                    kind=REPEATED_LINE,
+                    title=translate(REPEATED_LINE_TITLE),
+                )
+        if start < end:
+            yield replace(piece, text=piece.text[start - position :])
+        position = end
+
+
+def _mark_notes(pieces: Iterator[Piece], position: int, notes: Sequence[PassageNote]) -> Iterator[Piece]:
+    """Yield pieces, with passages that have a note as pieces of their own; the later note of two wins."""
+    edges, open_notes = sorted({place for item in notes for place in (item.start, item.end)}), set[int]()
+    for piece in pieces:
+        end = position + len(piece.text)
+        cuts = [position, *(edge for edge in edges if position < edge < end), end]
+        for first, last in pairwise(cuts):
+            over = [item.passage for item in notes if item.start <= first and last <= item.end]
+            text = piece.text[first - position : last - position]
+            new = tuple(item for item in over if item not in open_notes)
+            open_notes.update(new)
+            yield replace(piece, text=text, note=over[-1] if over else 0, begins=new) if notes else piece
+        position = end
+
+
+def _piece(
+    view: View,
+    posterior: WordPosterior,
+    by: str,
+    selected_level: int | None,
+    colours: dict[int, int],
+    telling: frozenset[int],
+    text: str,
+    word: str,
+    column: int | None,
+) -> Piece:
+    if column is None or by == "none" or (column >= 0 and column not in posterior.rows):
+        return Piece(text=text, word=word if column is not None else "")
+    root = view.tree.root
+    level, node, sure, at_node = posterior.of(column) if column >= 0 else (0, root, 1.0, 1.0)
+    name = view.names[node]
+    if by == "topic":
+        colour = colours.get(node, 0)
+        kind, certainty = f"t{colour}", at_node
+    else:
+        kind, certainty = f"l{min(level, DEEPEST)}", sure
+        if selected_level is not None and selected_level != level:
+            return Piece(text=text, word=word)
+    kind += "" if certainty >= MIN_CERTAINTY else " unsure"
+    title = translate(TITLE, word=word, level=level, topic=name, certainty=Share(certainty))
+    return Piece(
+        text=text,
+        level=level,
+        kind=kind,
+        title=title,
+        topic=view.shape.topics[node],
+        certainty=certainty,
+        word=word,
+        telling=view.branches[node] if column in telling and certainty >= MIN_CERTAINTY else 0,
+    )
+
+
+def _telling(view: View, row: int) -> frozenset[int]:
+    words = (word for node in view.tree.path(view.largest_class(row))[1:] for word, _ in view.own_words(node, TELLING))
+    return frozenset(view.columns[word] for word in words if word in view.columns)
+
+
+def _joined(pieces: list[Piece]) -> Iterator[Piece]:
+    """Join neighbouring plain pieces."""
+    plain = ""
+    for piece in pieces:
+        if not piece.kind:
+            plain += piece.text
+            continue
+        if plain:
+            yield Piece(text=plain)
+            plain = ""
+        yield piece
+    if plain:
+        yield Piece(text=plain)
+
+
+def _mark_matches(pieces: Iterator[Piece], position: int, matches: Sequence[Span]) -> Iterator[Piece]:
+    left = deque(matches)
+    for piece in pieces:
+        end = position + len(piece.text)
+        while left and left[0][1] <= position:
+            left.popleft()
+        inside = list(takewhile(lambda span: span[0] < end, left))  # noqa: B023
+        yield replace(piece, hits=split_at_spans(piece.text, position, inside)) if inside else piece
+        position = end
+
+
+def _legend(view: View, posterior: WordPosterior, tokens: list[Token], main_node: int) -> tuple[Level, ...]:
+    """Return the levels, named by the path of the document's largest topic."""
+    shares, path = posterior.amounts(tokens, posterior.levels, 0), view.tree.path(main_node)
+    result, parts = [], posterior.densest(_parts(tokens), posterior.levels, 0)
+    for level, share in enumerate(shares.tolist()):
+        node = path[level] if level < len(path) else None
+        name = translate("general") if level == 0 else translate("deeper") if node is None else view.names[node]
+        address = "" if node is None else addresses.topic(view.shape.topics[node])
+        look = min(level, DEEPEST)
+        result.append(
+            Level(
+                level=level,
+                name=name,
+                kind=f"l{look}",
+                share=share,
+                address=address,
+                sign=UNDERLINES[look],
+                part=parts[level],
+            )
+        )
+    return tuple(result)
+
+
+def _parts(tokens: list[Token]) -> list[list[Token]]:
+    return [tokens[start : start + MAX_WORDS] for start in range(0, len(tokens), MAX_WORDS)]
+
+
+def _list_words(posterior: WordPosterior, tokens: list[Token], levels: tuple[Level, ...]) -> tuple[Listed, ...]:
+    counts = Counter((word, column) for word, _, _, column in tokens if column is not None)
+    words: dict[int, list[DocumentWord]] = {}
+    for (word, column), times in sorted(counts.items(), key=lambda one: (-one[1], one[0][0])):
+        if column < 0 or column in posterior.rows:
+            level = posterior.of(column)[0] if column >= 0 else 0
+            words.setdefault(level, []).append(DocumentWord(word, times, addresses.word(word)))
+    return tuple(
+        Listed(
+            one.level,
+            one.name,
+            one.kind,
+            tuple(words[one.level][:MAX_LISTED_WORDS]),
+            max(len(words[one.level]) - MAX_LISTED_WORDS, 0),
+        )
+        for one in levels
+        if one.level in words
+    )
+
+
+def _topic_legend(
+    view: View, posterior: WordPosterior, tokens: list[Token], colours: dict[int, int]
+) -> tuple[Level, ...]:
+    shares, root = posterior.amounts(tokens, posterior.nodes, view.tree.root), view.tree.root
+    parts = posterior.densest(_parts(tokens), posterior.nodes, root)
+    result = [
+        Level(
+            level=view.tree.depths[node],
+            name=view.names[node],
+            kind=f"t{colour}",
+            share=float(shares[node]),
+            address=addresses.topic(view.shape.topics[node]),
+            sign=str(colour),
+            part=parts[node],
+        )
+        for node, colour in colours.items()
+    ]
+    rest = 1.0 - sum(level.share for level in result)
+    name = translate("general" if len(result) < TOPICS else "general words and smaller topics")
+    return (*result, Level(level=0, name=name, kind="t0", share=max(rest, 0.0), address="", sign=""))

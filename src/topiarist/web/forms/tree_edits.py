@@ -1,0 +1,167 @@
+"""Routes of tree edits, undo and fits."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+from fastapi import Request
+from starlette.responses import HTMLResponse, Response
+
+from topiarist.collection.shape.edit_language import describe_edit, list_topics_in_edit, replace_topic_names
+from topiarist.collection.shape.edits import Edit
+from topiarist.collection.shape.history import LEARN, ChangedError, apply_edits, last_step, undo_last_step
+from topiarist.display.locale.catalogues import translate
+from topiarist.errors import ResourceError, UsageError
+from topiarist.trees.naming.name_test import JOINT, split_items
+from topiarist.web import addresses, frame
+from topiarist.web.forms.bodies import Body, Edited, StateBody, TakenBack
+from topiarist.web.forms.posts import (
+    Conflict,
+    ask_confirmation,
+    back,
+    conflict,
+    conflict_answer,
+    patience,
+    repeated,
+    safe_back,
+)
+from topiarist.web.http.failures import wants_data
+from topiarist.web.jobs import JobPage
+from topiarist.web.pages import shape
+from topiarist.web.session import Session
+from topiarist.web.view import View
+
+IGNORED = 5  # words of a topic that is ignored
+NAMED_BY = 3  # topics whose first words name a heading that nobody has named
+VALUES = tuple(one.name for one in fields(shape.EditForm))
+
+
+def edit(request: Request, session: Session, body: Edited) -> Response:
+    """Apply an edit and start a fit if the form asks for it.
+
+    The state that the user saw is compared under the lock.
+    """
+    values = _completed(session.view(), shape.Ask(**{name: getattr(body, name) for name in VALUES}, ready=True))
+    tree_edit = shape.edit_of(values)
+    try:
+        with session.writer() as collection:
+            apply_edits(collection, [tree_edit], refit=False, wait=patience(session), expected=body.state)
+    except ChangedError:
+        view = session.fresh()
+        return conflict_answer(request, view, _conflict(session, view, values, body))
+    except ResourceError as error:
+        if wants_data(request):
+            raise
+        return _redisplay_form(request, session.view(), values, error)
+    now = session.fresh()
+    if body.refit:
+        session.refit(now.mark, last_step(now.collection.generation).number)
+    is_removed = values.topic is not None and values.topic not in now.shape.node_of
+    return back(request, "" if is_removed else body.back, addresses.overview())
+
+
+def _completed(view: View, form: shape.Ask) -> shape.Ask:
+    """Return the edit of ticked topics: the first one is edited, and a missing name is proposed."""
+    if form.topic is not None or form.edit not in (*shape.MULTI_TOPIC_EDITS, "ignore") or not form.others:
+        return form
+    topics = [topic for topic in form.others if topic in view.shape.node_of]
+    if form.edit == "ignore":
+        text = [word for topic in topics for word in view.collection.tree.nodes[view.shape.node(topic)].words[:IGNORED]]
+        return replace(form, words=form.words or ", ".join(dict.fromkeys(text)), others=())
+    name = form.name
+    if form.edit == "group" and not name.strip():
+        firsts = [split_items(view.names[view.shape.node(topic)])[0] for topic in topics]
+        name = JOINT.join(dict.fromkeys(firsts[:NAMED_BY]))
+    return replace(form, topic=form.others[0], others=form.others[1:], name=name)
+
+
+def _redisplay_form(request: Request, view: View, form: shape.Ask, error: ResourceError) -> Response:
+    page = shape.load(view, form)
+    text = translate("Not applied: {reason}. Your input is kept. Try again in a moment.", reason=error.message)
+    return HTMLResponse(frame.page_of(request, "shape.html", replace(page, problem=text), view, form.topic), 503)
+
+
+def _conflict(session: Session, view: View, form: shape.Ask, body: Edited) -> Conflict:
+    tree_edit = shape.edit_of(form)
+    topic = form.other if form.topic is None else form.topic  # a pin speaks of the one that it goes to
+    exists = topic in view.shape.node_of
+    current_text = translate("gone")
+    if topic is None:
+        current_text = translate("the tree after these edits")
+    elif exists:
+        current_text = translate("called {name}", name=view.names[view.shape.node(topic)])
+    can = all(text in view.shape.node_of for text in list_topics_in_edit(tree_edit))
+    return conflict(
+        session,
+        view,
+        body.state,
+        theirs=current_text,
+        yours=_describe_edit(view, tree_edit),
+        action=addresses.SHAPE,
+        button=translate("Apply my edit") if can else "",
+        values=repeated(body, *VALUES, "refit"),
+        back=addresses.topic(topic) if exists and topic is not None else addresses.overview(),
+    )
+
+
+def _describe_edit(view: View, edit: Edit) -> str:
+    names = {}
+    for text in list_topics_in_edit(edit):
+        try:
+            names[str(text)] = view.names[view.shape.node(view.shape.find(text))]
+        except UsageError:
+            names[str(text)] = translate("a topic that no longer exists")
+    return describe_edit(replace_topic_names(edit, names, numbers=False))
+
+
+def undo(request: Request, session: Session, body: TakenBack) -> Response:
+    """Undo the last edit that the user saw; forgetting categories needs a confirmation."""
+    view = session.fresh()
+    last = session.undoable(view)
+    if last is not None and last.kind == LEARN and view.mark == body.state and not body.sure:
+        inverse = translate("Documents keep their labels. Run topiarist learn to restore the categories.")
+        return ask_confirmation(request, session, body, translate("Forget the learned categories"), inverse)
+    with session.writer() as collection:
+        undo_last_step(collection, wait=patience(session), expected=body.state)
+    return back(request, body.back)
+
+
+def refit(request: Request, session: Session, body: StateBody) -> Response:
+    """Fit the edited tree in the background."""
+    view = session.fresh()
+    if body.state != view.mark:
+        pending = view.shape.pending
+        state_text = translate("edited, not fitted" if pending else "already fitted")
+        comparison = conflict(
+            session,
+            view,
+            body.state,
+            theirs=state_text,
+            yours=translate("fit the tree"),
+            action="/refit",
+            button=translate("Refit now"),
+            values=(),
+            back=safe_back(request, body.back),
+        )
+        return conflict_answer(request, view, comparison)
+    session.refit(body.state)
+    return back(request, body.back)
+
+
+def check_steadiness(request: Request, session: Session, body: Body) -> Response:
+    """Measure the stability of topics in the background."""
+    session.check_steadiness()
+    return back(request, body.back)
+
+
+def stop(request: Request, session: Session, body: Body) -> Response:
+    """Stop the running job and keep its best result."""
+    if session.job is not None:
+        session.job.stop()
+    return back(request, body.back)
+
+
+def job(request: Request) -> JobPage:
+    """Return the progress of the running job, or the result of the last one."""
+    session: Session = request.app.state.session
+    return session.told()

@@ -1,0 +1,89 @@
+"""Assignments of texts for programs, by POST with JSON; nothing is stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import FastAPI, Request
+from pydantic import Field
+
+from topiarist.collection.file.arrivals import FiledDocument
+from topiarist.text.documents import Document
+from topiarist.text.readers.making import to_storable
+from topiarist.text.titles import get_first_line
+from topiarist.web.http import failures
+from topiarist.web.http.safety import PLACEMENTS
+from topiarist.web.http.worker_threads import run_in_pool
+from topiarist.web.view import View
+
+MAX_TEXTS = 100  # texts at once
+LONGEST = 2_000_000  # letters, as of a text that is pasted
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts that are assigned to the deepest topic with enough certainty."""
+
+    texts: Annotated[list[Annotated[str, Field(max_length=LONGEST)]], Field(min_length=1, max_length=MAX_TEXTS)]
+    rho: Annotated[float, Field(ge=0, lt=1, description="file at the deepest topic that is so certain")] = 0.9
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Assignment of a text, with the certainty of each step and the words that decided."""
+
+    topic: int
+    path: tuple[str, ...]
+    certainty: tuple[float, ...]
+    words: tuple[str, ...]
+    unusual: bool
+    misfit: str  # why it fits nowhere; then the topic is the root
+    labels: tuple[str, ...]  # of the categories that were learned
+    label_certainty: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Placements:
+    """Assignments of the texts, in their order."""
+
+    filed: tuple[Placement, ...]
+
+
+def add(app: FastAPI) -> None:
+    app.add_api_route(
+        PLACEMENTS,
+        place,
+        methods=["POST"],
+        response_model=Placements,
+        summary="places of new texts, which are not stored",
+        responses=failures.document_failures(400, 403, 422, 503),
+    )
+
+
+async def place(request: Request, body: Texts) -> Placements:
+    """Return the assignments of texts; nothing is stored."""
+    session = request.app.state.session
+    return await run_in_pool(
+        request.app.state.bringing,
+        lambda: session.with_current_view(session.view(), lambda view: place_texts(view, body)),
+    )
+
+
+def place_texts(view: View, body: Texts) -> Placements:
+    texts = [to_storable(text) for text in body.texts]
+    documents = [Document(str(number), text, title=get_first_line(text)) for number, text in enumerate(texts)]
+    return Placements(tuple(_placement(item) for item in view.collection.file(documents, body.rho)))
+
+
+def _placement(filed_document: FiledDocument) -> Placement:
+    return Placement(
+        topic=filed_document.topic,
+        path=filed_document.path,
+        certainty=tuple(round(float(certainty), 6) for certainty in filed_document.certainty),
+        words=filed_document.words,
+        unusual=filed_document.unusual,
+        misfit=filed_document.misfit,
+        labels=filed_document.labels,
+        label_certainty=tuple(round(float(certainty), 6) for certainty in filed_document.label_certainty),
+    )

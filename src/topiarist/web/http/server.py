@@ -1,0 +1,165 @@
+"""The server: which function answers which address, as a page and as data."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext, suppress
+from dataclasses import asdict, replace
+from typing import Annotated, Any
+
+from fastapi import Depends, FastAPI, Request
+from fastapi.responses import HTMLResponse, JSONResponse
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from topiarist.display.locale.catalogues import AUTO, ENGLISH, check_language, preferred_language, use_language
+from topiarist.errors import TopiaristError
+from topiarist.version import __version__
+from topiarist.web import forms, frame
+from topiarist.web.http import downloads, failures, placements, safety
+from topiarist.web.http.worker_threads import UPLOAD_THREADS, few_at_once, writers
+from topiarist.web.pages import document, search
+from topiarist.web.pages.registry import PAGES, Page, current_topic
+from topiarist.web.query_limits import found_under
+from topiarist.web.session import Session
+from topiarist.web.view import View
+
+PACKAGE = "topiarist.web"
+
+
+class ReaderLanguage(safety.Middleware):
+    """Middleware that sets the language of pages; data are in English."""
+
+    def __init__(self, app: ASGIApp, language: str = AUTO) -> None:
+        super().__init__(app)
+        self.language = language
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        language = preferred_language(headers.get("accept-language", "")) if self.language == AUTO else self.language
+        if scope["path"].endswith(".json") or failures.JSON in headers.get("accept", ""):
+            language = ENGLISH
+
+        async def send_with_language(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                if headers.get("content-type", "").startswith("text/html"):
+                    headers["Content-Language"] = language
+                    if self.language == AUTO:
+                        headers.append("Vary", "Accept-Language")
+            await send(message)
+
+        with use_language(language):
+            await self.app(scope, receive, send_with_language)
+
+
+def explorer(
+    folder: str,
+    *,
+    read_only: bool = False,
+    hosts: tuple[str, ...] = safety.LOOPBACK,
+    door: str = "",
+    local: bool | None = None,
+    language: str = AUTO,
+) -> FastAPI:
+    """Return the application of a collection.
+
+    ``door``: token at the start of every address. ``local``: only this machine can ask, so that original files are
+    served; by default if there is no token. ``language``: language of the pages; "auto" follows the browser.
+    """
+    app = FastAPI(
+        title="topiarist explorer",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json",
+        description="The pages of a collection as data: what each page shows, at its address with .json behind it.",
+        lifespan=few_at_once,
+    )
+    app.state.session = Session(folder, read_only=read_only)
+    app.state.writers, app.state.bringing = writers(), writers(UPLOAD_THREADS)
+    app.state.root = f"/{door}" if door else ""
+    app.state.local = not door if local is None else local
+    app.state.session.view()  # a collection that cannot be opened stops the server before it starts
+    failures.add(app)
+    for page in PAGES:
+        _add(app, page)
+    _add_documents(app)
+    downloads.add(app)
+    placements.add(app)
+    forms.add(app)
+    app.mount("/assets", StaticFiles(packages=[(PACKAGE, "static")]))
+    app.add_middleware(safety.Heads)
+    app.add_middleware(ReaderLanguage, language=check_language(language))
+    app.add_middleware(safety.RequestGuard, door=door)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
+    app.add_middleware(failures.Faults)
+    app.add_middleware(safety.SafeHeaders)
+    return app
+
+
+def make_ready(session: Session) -> None:
+    view = session.view()
+    for page in PAGES:
+        if page.slow:
+            session.rest()
+            with suppress(TopiaristError, OSError):  # whoever asks for it is told
+                session.with_current_view(view, lambda view, page=page: page.load(view, page.ask()))  # type: ignore[misc]
+    view.warm(session.rest)
+
+
+def current_view(request: Request) -> View:
+    session: Session = request.app.state.session
+    return session.view()
+
+
+Latest = Annotated[View, Depends(current_view)]
+
+
+def render_page(request: Request, page: Page, ask: Any, view: View) -> HTMLResponse:
+    session: Session = request.app.state.session
+
+    def render(view: View) -> str:
+        value = page.load(view, ask)
+        matching = None
+        if isinstance(value, search.SearchPage | document.DocumentPage):
+            with search.time_for(ask) if isinstance(ask, search.Ask) else nullcontext():
+                matching = found_under(view, value.query, value.by)
+        return frame.page_of(request, page.template, value, view, current_topic(ask, value), matching)
+
+    return HTMLResponse(session.with_current_view(view, render))
+
+
+def _add(app: FastAPI, page: Page) -> None:
+    def as_html(request: Request, view: Latest, ask: Any = Depends(page.ask)) -> Any:
+        return render_page(request, page, ask, view)
+
+    def as_data(request: Request, view: Latest, ask: Any = Depends(page.ask)) -> Any:
+        return request.app.state.session.with_current_view(view, lambda view: page.load(view, ask))
+
+    name = page.value.__name__
+    app.add_api_route(
+        page.data_path,
+        as_data,
+        response_model=page.value,
+        name=name,
+        summary=page.summary,
+        responses=failures.document_failures(404, 422, 503),
+    )
+    app.add_api_route(page.path, as_html, include_in_schema=False, response_class=HTMLResponse, name=f"{name} as HTML")
+
+
+def _add_documents(app: FastAPI) -> None:
+    page = next(page for page in PAGES if page.path == "/doc")
+
+    def by_path(request: Request, view: Latest, name: str, ask: Any = Depends(document.Ask)) -> Any:
+        if name.endswith(".json"):
+            document_request = replace(ask, id=name.removesuffix(".json"))
+            session: Session = request.app.state.session
+            return JSONResponse(
+                asdict(session.with_current_view(view, lambda view: document.load(view, document_request)))
+            )
+        return render_page(request, page, replace(ask, id=name), view)
+
+    app.add_api_route("/doc/{name:path}", by_path, include_in_schema=False, response_class=HTMLResponse)

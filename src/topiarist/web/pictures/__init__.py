@@ -1,0 +1,1 @@
+"""Pictures of trees, topics and shares as SVG."""

@@ -1,0 +1,147 @@
+"""Topics over time as SVG: streams that are as wide as they have documents, and a small curve with a band for each.
+
+Paths are stretched to the width of the page; letters are not, for they stand beside them. Colours are those of the
+branches, which the style sheet has for both themes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from topiarist.display.locale.catalogues import translate
+from topiarist.web.pictures.drawings import short
+from topiarist.web.pictures.tree_picture import hue
+from topiarist.web.values import plain
+
+if TYPE_CHECKING:
+    from topiarist.web.pages.time import TimePage, TopicSeries
+
+WIDE, HIGH = 1000.0, 300.0  # of the streams, before they are stretched
+THICK = 0.055  # of the height: a stream has its name written into it where it is at least so thick
+LETTERS, EDGE = 24, 0.03  # of a name; of the height, in which none is written
+SMALL_WIDE, SMALL_HIGH = 100.0, 40.0
+ROOM = 1.5  # times the largest share: how high a small curve is, so that its name has a place above it
+
+Point = tuple[float, float]
+
+
+def streams(page: TimePage, to: Callable[[str], str] = str) -> Markup:
+    """Draw topics as streams around a middle line, as wide as their documents."""
+    numbers = [period.documents for period in page.periods]
+    if len(numbers) < 2:
+        return Markup("")
+    wide = [
+        [(share or 0.0) * number for share, number in zip(item.shares, numbers, strict=True)] for item in page.courses
+    ]
+    total = [sum(column) for column in zip(*wide, strict=True)]
+    scale = HIGH / max(*total, 1e-9)
+    edge = [(HIGH - scale * total_width) / 2 for total_width in total]
+    step = WIDE / (len(numbers) - 1)
+    shapes, names = list[Markup](), list[Markup]()
+    for course, widths in zip(page.courses, wide, strict=True):
+        upper = [(place * step, y) for place, y in enumerate(edge)]
+        edge = [y + scale * width for y, width in zip(edge, widths, strict=True)]
+        lower = [(place * step, y) for place, y in enumerate(edge)]
+        shapes.append(
+            Markup('<a href="{}" tabindex="-1"><path class="{}" d="{}"><title>{}</title></path></a>').format(
+                to(course.address),
+                f"{hue(course.branch)} n{len(shapes) % 3}",
+                _area(upper, lower),
+                plain(course.sentence),
+            )
+        )
+        names.append(_name(course, upper, lower))
+    label = translate(
+        "Topics from {first} to {last}, as wide as their documents. The curves and the table have the same numbers.",
+        first=page.periods[0].name, last=page.periods[-1].name,
+    )  # fmt: skip
+    return Markup(
+        '<svg class="streams" role="group" aria-label="{}"><g aria-hidden="true"><svg width="100%" height="100%" '
+        'viewBox="0 0 {} {}" preserveAspectRatio="none">{}</svg>{}</g></svg>'
+    ).format(label, int(WIDE), int(HIGH), Markup("").join(shapes), Markup("").join(names))
+
+
+def _name(course: TopicSeries, upper: Sequence[Point], lower: Sequence[Point]) -> Markup:
+    """Draw the name of a stream at its thickest place if it fits."""
+    inner = range(1, len(upper) - 1) if len(upper) > 2 else range(len(upper))
+    best = max(inner, key=lambda place: lower[place][1] - upper[place][1])
+    if lower[best][1] - upper[best][1] < THICK * HIGH:
+        return Markup("")
+    x, y = upper[best][0] / WIDE, (upper[best][1] + lower[best][1]) / 2 / HIGH
+    y = min(max(y, EDGE), 1 - EDGE)
+    anchor = "start" if x < 0.3 else "end" if x > 0.7 else "middle"  # names are long where the screen is narrow
+    return Markup('<text x="{}%" y="{}%" dy=".35em" text-anchor="{}">{}</text>').format(
+        f"{100 * x:.1f}", f"{100 * y:.1f}", anchor, short(plain(course.topic.name), LETTERS)
+    )
+
+
+def curve_of(course: TopicSeries, periods: int) -> Markup:
+    """Draw the share of a topic with its intervals and bursts."""
+    step = SMALL_WIDE / max(periods - 1, 1)
+    maximum = max(*(share for share in course.shares if share is not None), 1e-9) * ROOM
+    middle = [None if value is None else _high(value, maximum) for value in course.shares]
+    upper = [None if value is None else _high(value, maximum) for value in course.highs]
+    lower = [None if value is None else _high(value, maximum) for value in course.lows]
+    grounds = [
+        Markup('<rect class="burst" x="{}" y="0" width="{}" height="{}"/>').format(
+            f"{max(0.0, (first - 0.5) * step):.2f}", f"{(last - first + 1) * step:.2f}", int(SMALL_HIGH)
+        )
+        for first, last in course.bursts
+    ]
+    runs = [[place for place, _ in run] for is_present, run in groupby(enumerate(middle), lambda point: point[1] is not None)
+            if is_present]  # fmt: skip
+    bands = " ".join(_area(_points(upper, run, step), _points(lower, run, step)) for run in runs)
+    lines = " ".join(_line(_points(middle, run, step)) for run in runs)
+    return Markup(
+        '<svg class="course {}" role="img" aria-label="{}"><svg width="100%" height="100%" viewBox="0 0 {} {}" '
+        'preserveAspectRatio="none">{}<path class="band" d="{}"/><path class="line" d="{}"/></svg>{}</svg>'
+    ).format(
+        hue(course.branch),
+        course.sentence,
+        int(SMALL_WIDE),
+        int(SMALL_HIGH),
+        Markup("").join(grounds),
+        bands,
+        lines,
+        _peak(course, middle, step),
+    )
+
+
+def _peak(course: TopicSeries, middle: Sequence[float | None], step: float) -> Markup:
+    best = min((place for place, y in enumerate(middle) if y is not None), key=lambda place: middle[place] or 0.0)
+    x, y = best * step / SMALL_WIDE, (middle[best] or 0.0) / SMALL_HIGH
+    anchor = "start" if x < 0.2 else "end" if x > 0.8 else "middle"
+    return Markup(
+        '<circle cx="{0}%" cy="{1}%" r="2.5"/><text x="{0}%" y="{1}%" dy="-.55em" text-anchor="{2}">{3}</text>'
+    ).format(f"{100 * x:.1f}", f"{100 * y:.1f}", anchor, course.peak)
+
+
+def _high(value: float, maximum: float) -> float:
+    return max(0.0, SMALL_HIGH * (1 - value / maximum))
+
+
+def _points(values: Sequence[float | None], places: Sequence[int], step: float) -> list[Point]:
+    return [(place * step, values[place] or 0.0) for place in places]
+
+
+def _line(points: Sequence[Point]) -> str:
+    if len(points) == 1:  # a period between two without documents
+        (x, y) = points[0]
+        return f"M{x - 0.4:.2f} {y:.2f}H{x + 0.4:.2f}"
+    return f"M{_bent(points)}"
+
+
+def _area(upper: Sequence[Point], lower: Sequence[Point]) -> str:
+    return f"M{_bent(upper)}L{_bent(list(reversed(lower)))}Z"
+
+
+def _bent(points: Sequence[Point]) -> str:
+    parts = [f"{points[0][0]:.1f} {points[0][1]:.1f}"]
+    for (x0, y0), (x1, y1) in pairwise(points):
+        middle = (x0 + x1) / 2
+        parts.append(f"C{middle:.1f} {y0:.1f} {middle:.1f} {y1:.1f} {x1:.1f} {y1:.1f}")
+    return "".join(parts)

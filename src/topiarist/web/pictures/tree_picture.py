@@ -1,0 +1,107 @@
+"""The tree as a picture: branches that part from left to right, as thick as they have documents, a colour a heading.
+
+The names are a list of the page, one row a topic that is not open; this draws what lies under them. Both go by the same
+few widths: rows are all of one height, and columns are shares of the width of the picture, so that letters may have any
+size. An open topic stands half-way between the first and the last row below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+if TYPE_CHECKING:
+    from topiarist.web.frame import Row
+    from topiarist.web.values import TopicLine
+
+ROOT = 9.0  # of a hundred: the width of the column of the root
+COLUMNS = (24.0, 24.0, 20.0, 17.0, 13.5, 11.0, 9.2, 8.0, 7.0, 6.2, 5.6)  # of open topics, by how many levels of them
+DEEPEST = len(COLUMNS) - 1  # levels that are open at most; deeper ones are a click away
+BEND, MOST_BEND, GAP = 0.28, 5.0, 0.5  # of a column, of all, before a name
+THINNEST, THINNER, THICKEST = 0.035, 1.3, 3.2  # in rows: of a branch; of the trunk, in a small picture and a large one
+HUES, SHAPES = 9, 7  # colours of headings, and signs beside them: together they come back after 63
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Position of a topic in the picture, in rows from the top."""
+
+    row: Row
+    depth: int
+    begin: float
+    middle: float
+    thick: float
+
+
+def hue(branch: int) -> str:
+    """Return the CSS classes of a heading and its branch; empty for the root."""
+    return f"b{(branch - 1) % HUES + 1} s{(branch - 1) % SHAPES + 1}" if branch else ""
+
+
+def rows(row: Row) -> int:
+    return sum(map(rows, row.below)) + (row.more > 0) if row.below else 1
+
+
+def open_levels(row: Row) -> int:
+    return max((1 + open_levels(item) for item in row.below if item.below), default=0)
+
+
+def columns(row: Row) -> int:
+    return min(open_levels(row), DEEPEST)
+
+
+def trunk(row: Row) -> float:
+    """Return the height of a document in rows; pictures with more rows have thicker branches."""
+    return min(max(rows(row) / 16, THINNER), THICKEST) / max(row.topic.documents, 1)
+
+
+def thickness(unit: float, topic: TopicLine) -> int:
+    """Return the thickness of a branch in quarters of a row."""
+    return min(round(4 * unit * topic.documents), round(4 * THICKEST))
+
+
+def draw_tree(row: Row, to: Callable[[str], str] = str) -> Markup:
+    """Draw the branches below the names of the list."""
+    high = rows(row)
+    shapes = Markup("").join(_shape(item, columns(row), to) for item in _branches(row))
+    return Markup(
+        '<svg class="boughs" viewBox="0 0 100 {}" preserveAspectRatio="none" aria-hidden="true">{}</svg>'
+    ).format(high, shapes)
+
+
+def _branches(root: Row) -> Iterator[Branch]:
+    high, unit = rows(root), trunk(root)
+
+    def thick(row: Row) -> float:
+        return max(row.topic.documents * unit, THINNEST)
+
+    def draw_children(row: Row, depth: int, begin: float, top: float) -> Iterator[Branch]:
+        middle = top + rows(row) / 2
+        yield Branch(row, depth, begin, middle, thick(row))
+        place = middle - sum(map(thick, row.below)) / 2
+        for child in row.below:
+            yield from draw_children(child, depth + 1, place + thick(child) / 2, top)
+            top, place = top + rows(child), place + thick(child)
+
+    return draw_children(root, 0, high / 2, 0.0)
+
+
+def _shape(branch: Branch, level: int, to: Callable[[str], str]) -> Markup:
+    wide, depth, half = COLUMNS[level], branch.depth, branch.thick / 2
+    bend = min(BEND * wide, MOST_BEND)
+    left = ROOT + wide * (depth - 1) if depth else 0.0
+    right = ROOT + wide * depth if branch.row.below else ROOT + wide * level + bend - GAP
+    bent = min(left + bend, right) if depth else 0.0
+    turn, low, up = (left + bent) / 2, branch.begin + half, branch.begin - half
+    path = (
+        f"M{left:.2f} {up:.3f}C{turn:.2f} {up:.3f} {turn:.2f} {branch.middle - half:.3f} {bent:.2f} "
+        f"{branch.middle - half:.3f}H{right:.2f}V{branch.middle + half:.3f}H{bent:.2f}"
+        f"C{turn:.2f} {branch.middle + half:.3f} {turn:.2f} {low:.3f} {left:.2f} {low:.3f}Z"
+    )
+    topic = branch.row.topic
+    return Markup('<a href="{}" tabindex="-1"><path class="{}" d="{}"><title>{}</title></path></a>').format(
+        to(topic.address), f"{hue(topic.branch)} o{min(depth, 4)}".strip(), path, f"{topic.name}: {topic.documents:,}"
+    )

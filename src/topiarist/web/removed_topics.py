@@ -1,0 +1,51 @@
+"""Names of topics in messages, with topics that were removed."""
+
+from __future__ import annotations
+
+import re
+
+from topiarist.collection.describe.provenance import RemovedTopic, find_removed_topic, remembers_all_topics
+from topiarist.display.formats import format_day
+from topiarist.display.locale.catalogues import translate
+from topiarist.errors import UsageError
+from topiarist.web.view import View
+
+_TOPIC_NUMBER = re.compile(r"#(\d{1,9})\b")
+_MISSING = re.compile(r"there is no topic (\d{1,9})$")
+
+
+class LeftOutError(UsageError):
+    """Error of a document whose file was not read."""
+
+
+def missing(error: UsageError) -> int | None:
+    """Return the missing topic that an error names."""
+    result = _MISSING.search(error.message)
+    return int(result[1]) if result else None
+
+
+def meaning_of(view: View, topic: int, was: RemovedTopic | None) -> str:
+    """Return what a missing topic was, as far as the log knows it."""
+    if was is not None:
+        return translate("Topic “{name}” belonged to the model of {day}.", name=was.name, day=format_day(was.time))
+    if remembers_all_topics(view.collection):
+        return translate("Topic {topic} never existed in this collection.", topic=str(topic))
+    return translate(
+        "Topic {topic} does not exist. Topics of earlier trees are not available.",
+        topic=str(topic),
+    )
+
+
+def sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def with_topic_names(view: View, error: UsageError) -> tuple[str, str]:
+    def name(match: re.Match[str]) -> str:
+        node = view.shape.node_of.get(int(match[1]))
+        return match[0] if node is None else f"“{view.names[node]}”"
+
+    topic = missing(error)
+    if topic is not None:
+        return meaning_of(view, topic, find_removed_topic(view, topic)), translate("an existing topic")
+    return sentence(_TOPIC_NUMBER.sub(name, error.message)), _TOPIC_NUMBER.sub(name, error.hint or "")

@@ -1,0 +1,167 @@
+"""Values to HTML. Everything that comes from documents or from people is escaped, without exception."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, lru_cache, partial
+from gettext import NullTranslations
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup, escape
+
+from topiarist.display.formats import fine_percent
+from topiarist.display.locale.catalogues import ENGLISH, message, translate
+from topiarist.display.locale.locales import LOCALES
+from topiarist.trees.naming.name_test import split_items
+from topiarist.web import addresses
+from topiarist.web.pictures import drawings, tree_picture
+from topiarist.web.pictures.streams import curve_of, streams
+from topiarist.web.values import plain
+
+
+@cache
+def environment(language: str = ENGLISH) -> Environment:
+    locale = LOCALES[language]
+    value = Environment(
+        loader=PackageLoader("topiarist.web"),
+        extensions=["jinja2.ext.i18n"],
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    value.install_gettext_callables(  # type: ignore[attr-defined]
+        partial(message, language), NullTranslations().ngettext, newstyle=True
+    )
+    value.filters.update(
+        to=_to,
+        under=_under,
+        kept=_keep_detail,
+        number=locale.number,
+        percent=locale.fine_percent,
+        date=locale.date,
+        plain=plain,
+        dotted=hyphenate_dots,
+        written=_spell_words,
+        as_json=addresses.as_json,
+        share=_share,
+        legend_part=_legend_part,
+        point=_point,
+        index_of=_index_of,
+        hue=tree_picture.hue,
+        telling=_telling,
+        thickness=tree_picture.thickness,
+    )
+    value.globals.update(
+        at=addresses,
+        language=language,
+        bar=drawings.bar,
+        interval=drawings.interval,
+        stacked=drawings.stacked,
+        curve=drawings.line,
+        squares=_linked(drawings.squares),
+        icicle=_linked(drawings.icicle),
+        whereabouts=_linked(drawings.whereabouts),
+        boughs=_linked(tree_picture.draw_tree),
+        columns=tree_picture.columns,
+        trunk_of=tree_picture.trunk,
+        streams=_linked(streams),
+        map_circles=_linked(drawings.map_circles),
+        curve_of=curve_of,
+        shades=drawings.shades,
+    )
+    return value
+
+
+def mark_own_link(text: str) -> Markup:
+    return Markup(text)  # noqa: S704
+
+
+def render(template: str, language: str = ENGLISH, **values: Any) -> str:
+    return environment(language).get_template(template).render(**values)
+
+
+@pass_context
+def _to(context: Context, address: str) -> str:
+    """Return the address of a link with the current detail; in a report, a place in the file."""
+    link = context.get("link")
+    return link(address) if callable(link) else _under(context, _keep_detail(context, address))
+
+
+def _linked(draw: Callable[[Any, Callable[[str], str]], Markup]) -> Any:
+    """Return a function of templates that draws a value with links to other pages."""
+    return pass_context(lambda context, value: draw(value, partial(_to, context)))
+
+
+@pass_context
+def _keep_detail(context: Context, address: str) -> str:
+    return addresses.in_detail(address, context.get("detail", ""))
+
+
+@pass_context
+def _under(context: Context, address: str) -> str:
+    return f"{context.get('root', '')}{address}"
+
+
+@pass_context
+def _spell_words(context: Context, words: Any) -> Any:
+    spelling = context.get("spelling", {})
+    if isinstance(words, str):
+        return " ".join(spelling.get(part, part) for part in words.split(" "))
+    return [_spell_words(context, word) for word in words]
+
+
+@lru_cache(maxsize=4096)
+def hyphenate_dots(text: str) -> Markup:
+    """Return a name whose lines break after a dot and never before it."""
+    *parts, last = text.split(" · ")
+    result = Markup("")
+    for part in parts:
+        head, space, word = part.rpartition(" ")
+        result += Markup('{}{}<span class="dotted">{} ·</span> ').format(head, space, word)
+    return result + escape(last)
+
+
+@pass_context
+def _telling(context: Context, topic: Any, room: int) -> Markup:
+    """Return words of a topic that its name lacks, as many as fit into a line.
+
+    The style sheet draws the dots between them.
+    """
+    text, result, length = {item.casefold() for item in split_items(topic.name)}, list[Markup](), 0
+    for word in topic.words:
+        shown = plain(_spell_words(context, word))
+        longer = length + len(shown) + (3 if result else 0)
+        if longer > room:
+            break
+        if word.casefold() not in text:
+            result.append(Markup("<span>{}</span>").format(shown))
+            length = longer
+    return Markup('<span class="run"><span>{}</span></span>').format(Markup(" ").join(result)) if result else Markup("")
+
+
+def _point(point: Any) -> tuple[float, float]:
+    return point.leaves, point.perplexity
+
+
+def _index_of(values: list[Any], value: Any) -> int:
+    return values.index(value) if value in values else -1
+
+
+@pass_context
+def _legend_part(context: Context, level: Any) -> tuple[str, float, str, str]:
+    text = f"{level.name}: {fine_percent(level.share)}"
+    if not level.densest:
+        return level.kind, level.share, text, ""
+    return (
+        level.kind,
+        level.share,
+        translate("{level}, mostly in part {part}", level=text, part=str(level.part)),
+        _to(context, level.densest),
+    )
+
+
+def _share(value: float) -> str:
+    return f"{value:.3f}".lstrip("0") if value >= 0.0005 else "<.001"

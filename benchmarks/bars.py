@@ -42,9 +42,6 @@ STREAM_MEMORY = 4_000_000_000
 STREAM_SLOPE = 1.05
 """Greatest exponent of the time of a stream against its documents."""
 
-SPARSE_PASS = {1024: 2.0, 2048: 3.0}
-"""Least time of a pass of whole rows, in times of one over the components in use."""
-
 CATEGORISERS = {
     "naive Bayes": (0.304, 0.343, 0.576, 0.704, 0.775),
     "PLC": (0.467, 0.559, 0.689, 0.765, 0.799),

@@ -71,17 +71,20 @@ def _child(how: str, folder: Path, *sources: str, limit: int | None = None) -> d
 
 
 def _grow(folder: str, limit: int | None, sources: list[str]) -> dict:
-    from topiarist.app.cli.terminal.grow_progress import Progress
-    from topiarist.app.cli.terminal.stop_signal import Stop
-    from topiarist.collection.grow.grower import KERNELS, Grower
+    from topiarist.cli.terminal.grow_progress import Progress
+    from topiarist.cli.terminal.stop_signal import Stop
+    from topiarist.collection.grow.fitting import KERNELS
+    from topiarist.collection.grow.pipeline import grow_collection
     from topiarist.collection.grow.recipe import Recipe
+    from topiarist.collection.grow.state import GrowOptions
     from topiarist.models.engine.compilation import prepare_kernels
     from topiarist.text.readers import read
 
     for dtype in ("float32", "float64"):
         prepare_kernels(dtype, *KERNELS, notice=lambda _: None)
     with Progress(Stop()) as progress, read(sources, limit=limit) as documents:
-        collection = Grower(Recipe(), n_threads=N_THREADS, tell=progress).grow(documents, folder)
+        options = GrowOptions(n_threads=N_THREADS, reporter=progress)
+        collection = grow_collection(documents, folder, Recipe(), options)
     return {"documents": len(collection), "topics": len(collection.tree.tree.leaves), "phases": progress.seconds}
 
 

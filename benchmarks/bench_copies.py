@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from benchmarks.paths import SHARED_DATA
 from topiarist.counts.chunks import tokenise
-from topiarist.counts.copies import N_HASHES, find_copies, signatures
+from topiarist.counts.duplicates import N_HASHES, compute_signatures, find_duplicates
 from topiarist.text.tokens import Tokenizer
 
 COLLECTIONS = {"arxiv-demo": 12_000, "20newsgroups": 6_000, "reuters21578": 10_000, "gnad10k": 1_028}
@@ -64,11 +64,11 @@ def main() -> Iterator[str]:
         began = time.process_time()
         chunk = tokenise(every, Tokenizer())
         tokenised = time.process_time()
-        minima = signatures(chunk)
-        found = find_copies(minima, lambda rows, every=every: [every[row] for row in rows])
+        minima = compute_signatures(chunk)
+        found = find_duplicates(minima, lambda rows, every=every: [every[row] for row in rows])
         ended = time.process_time()
         speed, hashing = len(every) / (ended - began), len(every) / (ended - tokenised)
-        first = found.first_of(len(every))
+        first = found.find_originals(len(every))
         kind = {len(texts) + place: first[row] for place, (row, _) in enumerate(planted)}
         hit = {share: [] for share in CHANGED}
         for place, (_, share) in enumerate(planted):

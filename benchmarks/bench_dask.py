@@ -27,7 +27,7 @@ N_THREADS = 2  # of the driver, between two passes
 
 def main(settings: Settings) -> dict:
     """Passes on one and on two workers of one thread, in turn; what counts is the median of ratios of neighbours."""
-    from topiarist.scale import BlockStore, InProcess
+    from topiarist.execution import BlockStore, InProcess
 
     counts = data.counts(COLLECTION)
     n_passes = PASSES_A_ROUND * settings.rounds
@@ -66,7 +66,7 @@ def _cluster(n_workers: int) -> Iterator[object]:
     """An executor with worker processes of one thread each, warm; on this machine only."""
     from distributed import Client, LocalCluster
 
-    from topiarist.scale import DaskExecutor
+    from topiarist.execution import DaskExecutor
 
     pages = {"dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
     with (

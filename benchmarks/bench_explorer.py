@@ -133,7 +133,7 @@ def _addresses(server: Served) -> dict:
     with Collection.open(server.folder) as collection:
         topics = collection.outline.topics
         rows = [rng.randrange(len(collection)) for _ in range(500)]
-        documents = collection.documents.many(rows, texts=False)
+        documents = collection.documents.load_many(rows, texts=False)
         labels = sorted(collection.documents.label_counts()) or [""]
     ids, queries = [document.id for document in documents], [_words(document.title, rng) for document in documents]
     return {
@@ -144,7 +144,6 @@ def _addresses(server: Served) -> dict:
         "word": lambda: f"/word?word={quote(rng.choice(queries).split()[0])}",
         "the whole tree": lambda: "/tree",
         "labels and tree": lambda: "/compare",
-        "two trees": lambda: "/trees",
         "an edit before it is made": lambda: f"/shape?edit=split&topic={rng.choice(topics[1:])}&ready=1",
         "categories": lambda: "/categories",
         "a category": lambda: f"/categories?label={quote(rng.choice(labels), safe='')}",

@@ -17,7 +17,7 @@ from benchmarks.bench_find_default import measured as of_rows
 from benchmarks.findings import Findings, skipped
 from benchmarks.paths import SHARED_DATA
 from benchmarks.settings import Settings
-from topiarist.collection import Collection
+from topiarist.collection.collection import Collection
 
 FIRST, NUMBERS = 10, (1, 2, 5)
 WAYS = ("nothing", "relevant ones", "and others that are not")

@@ -1,4 +1,4 @@
-"""What does a user find who types a question and sets nothing? Five collections with judged queries.
+"""What does a user find who types a question and sets nothing? Six collections with judged queries.
 
 ``python -m benchmarks.run find_default``. Ours goes through the product: ``Collection.grow`` with no setting, then the
 ranking of ``Collection.search``. Beside it stand what a user would pick instead, at their usual best.
@@ -22,18 +22,21 @@ from benchmarks.bars import FIND_OVER_BM25
 from benchmarks.findings import Findings, skipped
 from benchmarks.paths import SHARED_DATA
 from benchmarks.settings import Settings
-from topiarist.collection import Collection, Search
+from topiarist.collection.collection import Collection
+from topiarist.collection.search.search import Search
 from topiarist.text.documents import Document
-from topiarist.text.stems import stems
+from topiarist.text.query import parse
+from topiarist.text.stems import find_stems
 from topiarist.text.stop_words import stop_words
 from topiarist.text.tokens import Tokenizer
 
-COLLECTIONS = {"med": "MED", "cran": "CRAN", "cacm": "CACM", "npl": "NPL", "adi": "ADI"}
+COLLECTIONS = {"med": "MED", "cran": "CRAN", "cacm": "CACM", "npl": "NPL", "adi": "ADI", "cisi": "CISI"}
 DEPTH = 1000  # hits that are looked at
 K1, B, DIMENSIONS = 1.2, 0.75, 200
 OURS, BM25, LSI, SUM = "topiarist, default (both)", "BM25, stems", f"LSI-{DIMENSIONS}, stems", "z-score sum of both"
 STOPPED = ", stop list"
 WAYS = {"words": "topiarist --by words", "meaning": "topiarist --by meaning"}
+BY_SCORE = "topiarist, all documents by score"
 _TOKENS = Tokenizer(numbers=True)
 
 
@@ -89,7 +92,7 @@ class Peers:
     def _counted(self, text: str, *, new: bool = False) -> dict[int, int]:
         words = [word for word in _TOKENS(text) if word not in self.stop]
         found: Counter[int] = Counter()
-        for stem in stems(words, "en"):
+        for stem in find_stems(words, "en"):
             column = self.columns.setdefault(stem, len(self.columns)) if new else self.columns.get(stem)
             if column is not None:
                 found[column] += 1
@@ -108,7 +111,7 @@ class Peers:
     def two_words(self, query: str) -> str:
         """The two words of a query that tell most, as they were written."""
         words = [word for word in _TOKENS(query) if word not in self.stop]
-        known = {stem: word for word, stem in zip(words, stems(words, "en"), strict=True) if stem in self.columns}
+        known = {stem: word for word, stem in zip(words, find_stems(words, "en"), strict=True) if stem in self.columns}
         return " ".join(known[stem] for stem in sorted(known, key=lambda one: -self.worth[self.columns[one]])[:2])
 
 
@@ -118,9 +121,17 @@ def _z(scores: Any) -> Any:
 
 
 def ranked(collection: Collection, query: str, by: str) -> Any:
-    """The rows that the product finds, the best first."""
-    search = Search(collection, query, by, near=DEPTH)
-    return search.ranked.rows[:DEPTH] if search.by_words else search.rows()
+    """Return the rows in the order of their scores, matches or not, for a question without its quotation marks.
+
+    A quoted phrase would be required, and the questions quote as sentences do.
+    """
+    return Search(collection, parse(query, collection.fields).widened, by).ranking(DEPTH)
+
+
+def listed(collection: Collection, query: str) -> Any:
+    """Return the rows that a default search lists: the matches, then at most 20 related documents."""
+    plain = str(parse(query, collection.fields).widened)
+    return np.array([hit.row for hit in collection.search(plain, DEPTH)], np.int64)
 
 
 def measured(rows: Any, relevant: set[int]) -> tuple[float, float]:
@@ -146,7 +157,8 @@ def found_in(name: str, *, single: bool) -> dict[str, dict[str, tuple[float, flo
             rows: dict[str, list[tuple[float, float]]] = {}
             for question, relevant in zip(known.queries, known.relevant, strict=True):
                 query = question if kind == "questions" else peers[STOPPED].two_words(question)
-                for way, title in {"both": OURS, **WAYS}.items():
+                rows.setdefault(OURS, []).append(measured(listed(collection, query), relevant))
+                for way, title in {"both": BY_SCORE, **WAYS}.items():
                     rows.setdefault(title, []).append(measured(ranked(collection, query, way), relevant))
                 for how, peer in peers.items():
                     for way, scores in peer.scores(query).items():
@@ -173,7 +185,9 @@ def told(measured: list[tuple[tuple, dict]]) -> dict:
         return skipped("the collections with judged queries are not here")
     found = Findings(
         "MAP / nDCG@10 in percent, the best 1,000 hits looked at. Ours by `Collection.grow` and `Collection.search`"
-        f" with no setting. Beside it BM25 (k₁ = {K1}, b = {B}) and LSI of {DIMENSIONS} dimensions over Snowball stems"
+        " with no setting, asked without quotation marks. The default lists matches and at most 20 related documents;"
+        " *by score* ranks all documents whether they match or not."
+        f" Beside it BM25 (k₁ = {K1}, b = {B}) and LSI of {DIMENSIONS} dimensions over Snowball stems"
         " of all words, and the sum of their z-scores; each also with the English stop list. *Two words* are the two"
         " of a question that are in fewest documents."
     )

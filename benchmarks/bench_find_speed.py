@@ -24,8 +24,10 @@ from benchmarks.bars import SEARCH_MILLISECONDS
 from benchmarks.findings import Findings
 from benchmarks.paths import CACHE
 from benchmarks.settings import Settings
-from topiarist.collection import Collection, Recipe, Search
-from topiarist.collection.find import vector_voice
+from topiarist.collection.collection import Collection
+from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.search import vector_scores
+from topiarist.collection.search.search import Search
 from topiarist.counts.embeddings import encoder
 from topiarist.text.documents import Document
 
@@ -93,10 +95,10 @@ def vectors_of_chance(collection: Collection) -> Iterator[None]:
             some = np.random.default_rng(start).standard_normal((min(1 << 14, n_docs - start), encoder.DIMENSIONS))
             rows[start : start + len(some)] = some / np.linalg.norm(some, axis=1, keepdims=True)
         rows.flush()
-    here = encoder.Encoder.here()
+    here = encoder.Encoder.create()
     with (
         patch.dict(vars(collection), {"vectors": np.load(path, mmap_mode="r")}),
-        patch.object(vector_voice, "own_encoder", lambda _: here),
+        patch.object(vector_scores, "find_encoder", lambda _: here),
     ):
         yield
 
@@ -116,7 +118,7 @@ def asked(collection: Collection, kind: str, number: int) -> list[str]:
     rng = random.Random(json.dumps([kind, number]))
     rows = np.unique(np.linspace(0, len(collection) - 1, min(2 * number, len(collection))).astype(int))
     found = []
-    for document in collection.documents.many(rows.tolist()):
+    for document in collection.documents.load_many(rows.tolist()):
         words = (document.title or document.text.split("\n")[0]).split()
         long = [word for word in words if word.isalpha() and len(word) > LONG_WORD]
         if len(long) < 2:

@@ -19,8 +19,8 @@ from benchmarks.bench_vectors import _encoded
 from benchmarks.findings import Findings, skipped
 from benchmarks.paths import SHARED_DATA
 from benchmarks.settings import Settings
-from topiarist.collection import Collection
-from topiarist.collection.find import vector_voice
+from topiarist.collection.collection import Collection
+from topiarist.collection.search import vector_scores
 from topiarist.counts.embeddings import encoder
 
 LETTERS = 500
@@ -29,17 +29,17 @@ THREE, TWO, ALONE, SUM = "topiarist, three voices", "topiarist, two voices", "Mi
 
 def found_in(name: str) -> dict[str, tuple[float, float]]:
     """MAP and nDCG at 10 of every way."""
-    known, here = judged(name), encoder.Encoder.here()
+    known, here = judged(name), encoder.Encoder.create()
     texts = [document.text for document in known.documents]
-    begun = [encoder._read(document)[:LETTERS] for document in known.documents]
+    begun = [encoder._build_encoded_text(document)[:LETTERS] for document in known.documents]
     vectors = _encoded(f"{name}-documents-{LETTERS}", begun)
-    asked, peers = here.encoded(known.queries), {"": Peers(texts, stopped=False), STOPPED: Peers(texts, stopped=True)}
+    asked, peers = here.encode(known.queries), {"": Peers(texts, stopped=False), STOPPED: Peers(texts, stopped=True)}
     rows: dict[str, list[tuple[float, float]]] = {}
     for way, given in ((TWO, None), (THREE, vectors)):
         with (
             tempfile.TemporaryDirectory() as folder,
             Collection.grow(known.documents, Path(folder) / name, n_threads=1, vectors=given) as collection,
-            patch.object(vector_voice, "own_encoder", lambda _, given=given: None if given is None else here),
+            patch.object(vector_scores, "find_encoder", lambda _, given=given: None if given is None else here),
         ):
             for query, relevant in zip(known.queries, known.relevant, strict=True):
                 rows.setdefault(way, []).append(measured(ranked(collection, query, "both"), relevant))

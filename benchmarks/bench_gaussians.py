@@ -14,10 +14,10 @@ from benchmarks.findings import Findings, spread
 from benchmarks.gaussian_study import LABELLED
 from benchmarks.settings import Settings
 from topiarist import GGM
+from topiarist.execution.threads import Threads
 from topiarist.models.gaussian import fits as fitting
 from topiarist.models.gaussian import starts
 from topiarist.models.gaussian.mixture import Options
-from topiarist.scale.threads import Threads
 
 SIZES = ((400, 5, 5), (2_000, 10, 8), (20_000, 10, 10), (20_000, 20, 10), (5_000, 50, 8), (4_000, 200, 5))
 N_STEPS, N_STUDY, N_LOOP, N_DRAWS = 20, 1000, 200, 30
@@ -65,7 +65,7 @@ def speed(found: Findings, settings: Settings) -> None:
     for n, d, k in SIZES:
         points = blobs(n, d, k)
         sample = starts.Sample(points[None], np.full((1, n), -1), np.zeros((1, n), bool))
-        sample = sample._replace(first=fitting.drawn_halves(sample.classes[0], 0.5, np.random.default_rng(0))[None])
+        sample = sample._replace(first=fitting.draw_halves(sample.classes[0], 0.5, np.random.default_rng(0))[None])
         weight = np.ones((1, n))
         options = Options(max_iter=N_STEPS, tol=-1.0)
         overall = starts.overall_covariance(sample.points, weight)
@@ -74,11 +74,15 @@ def speed(found: Findings, settings: Settings) -> None:
         ours, theirs = np.inf, np.inf
         with threadpool_limits(1), Threads(1) as threads, warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            fits = fitting.fit_many(fitting.halves(sample, weight, 0.5), start, options, threads, overall=overall)
+            fits = fitting.fit_many(
+                fitting.split_examples(sample, weight, 0.5), start, options, threads, overall_covariance=overall
+            )
             steps = int(fits.n_iter[0])  # fewer than asked for if the fit settles: then both take so many
             for _ in range(settings.rounds):
                 begin = time.process_time()
-                fitting.fit_many(fitting.halves(sample, weight, 0.5), start, options, threads, overall=overall)
+                fitting.fit_many(
+                    fitting.split_examples(sample, weight, 0.5), start, options, threads, overall_covariance=overall
+                )
                 ours = min(ours, (time.process_time() - begin) / steps)
                 other = GaussianMixture(
                     k, tol=0.0, max_iter=steps, weights_init=start.component_prior[0],
@@ -100,7 +104,7 @@ def study(found: Findings, settings: Settings) -> None:
     pool, truth = blobs(1280, 5, 3, 1), np.random.default_rng(1).integers(0, 3, 1280)
     rows, classes = gaussian_study.draws(truth, 50, N_STUDY)
     sample = gaussian_study.sample_of(pool, rows, classes)
-    weight = fitting.weights(classes, 0.5)
+    weight = fitting.compute_weights(classes, 0.5)
     options = Options(n_classes=3, max_iter=50)
     overall = starts.overall_covariance(sample.points, weight)
     rngs = [np.random.default_rng(fit) for fit in range(N_STUDY)]
@@ -110,13 +114,15 @@ def study(found: Findings, settings: Settings) -> None:
     with threadpool_limits(1), Threads(1) as threads:
         for _ in range(settings.rounds):
             begin = time.process_time()
-            fits = fitting.fit_many(fitting.halves(sample, weight, 0.5), start, options, threads, overall=overall)
+            fits = fitting.fit_many(
+                fitting.split_examples(sample, weight, 0.5), start, options, threads, overall_covariance=overall
+            )
             together = min(together, (time.process_time() - begin) / N_STUDY)
             begin = time.process_time()
             for fit in every:
                 one = slice(fit, fit + 1)
-                blocks = fitting.halves(sample.of_fits(one), weight[one], 0.5)
-                fitting.fit_many(blocks, start.of_fits(one), options, threads, overall=overall[one])
+                blocks = fitting.split_examples(sample.of_fits(one), weight[one], 0.5)
+                fitting.fit_many(blocks, start.of_fits(one), options, threads, overall_covariance=overall[one])
             alone = min(alone, (time.process_time() - begin) / len(every))
     found.say(
         f"A fit takes {1e3 * together:.2f} ms in a batch of {N_STUDY}, {1e3 * alone:.2f} ms by itself (every"

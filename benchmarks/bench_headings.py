@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from itertools import combinations
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ SEEDS, N_LEAVES, STARTS, N_WORDS = 3, 25, 3, 10
 EVENTS, STORIES = (5, 10, 20, 30), 400
 PURITY = {"20newsgroups": 0.68, "arxiv-demo": 0.63}
 ABOVE_TODAY = 0.05
+FIRST_LEVELS = ("arxiv-cluster", "arxiv-learn", "gnad10k", "thucnews-titles", "tdt2")  # of which only this is measured
 WORDS = ("20newsgroups", "arxiv-demo", "reuters21578")  # where words and names have bars
 
 
@@ -37,7 +39,7 @@ class Labelled(NamedTuple):
 def main(settings: Settings) -> dict:
     """Grow trees with and without headings, several seeds; compare with k-means and NMF."""
     names = ("20newsgroups", "arxiv-demo", "reuters21578", "ohsumed23")
-    if reason := labelled.missing(*names, "tdt2"):
+    if reason := labelled.missing(*names, *FIRST_LEVELS):
         return skipped(reason)
     seeds = range(1 if settings.quick else SEEDS)
     found = Findings(
@@ -49,6 +51,17 @@ def main(settings: Settings) -> dict:
         rows = [_compared(name, data, seed) for seed in seeds]
         _tell(found, name, rows, data)
         found.values[name] = [{key: row[key] for key in row if key != "first"} for row in rows]
+    levels = {name: rows[0] for name, rows in found.values.items()}
+    for name in () if settings.quick else settings.chosen(FIRST_LEVELS):
+        levels[name] = _first_level_by_default(name)
+    columns = ("merged topics", "merged ami", "merged nmi", "first topics", "first ami", "first nmi", "k-means")
+    found.table(
+        ["collection, first seed", *columns, "purity"],
+        [
+            [name, *(f"{row[key]:.3g}" for key in columns), f"{row['purity by default']:.3g}"]
+            for name, row in levels.items()
+        ],
+    )
     for number in EVENTS[:1] if settings.quick else EVENTS:
         _tell_events(found, number, seeds)
     return found.result()
@@ -60,6 +73,9 @@ def collection(name: str) -> Labelled:
     from topiarist.counts import CountSettings
     from topiarist.text.documents import Document
 
+    if name == "tdt2":  # counts without texts
+        counts, events = labelled._tdt2()
+        return Labelled(SimpleNamespace(counts=counts), events, events, events != "")
     documents, fine, coarse = [], [], []
     for record in labelled._records(name):
         documents.append(Document(record["id"], record["text"], title=record.get("title", "")))
@@ -102,17 +118,51 @@ def _compared(name: str, data: Labelled, seed: int) -> dict:
     tree, labels = model.tree_, model.labels_[data.has]
     row["leaves by default"] = float(len(tree.leaves))
     row["purity by default"] = dendrogram_purity(tree, np.array(tree.leaves)[labels], data.coarse[data.has])
-    row["first"] = _at(tree, tree.children(tree.root), model.labels_)
-    row["first nmi"] = float(nmi(data.coarse[data.has], row["first"][data.has]))
-    row["children"] = len(tree.children(tree.root))
+    row |= _first_level(model, data)
     row["most children"] = max(len(tree.children(node)) for node in range(len(tree)))
     row["headings"] = len(tree) - len(tree.leaves)
-    row["k-means"] = float(nmi(data.coarse[data.has], _kmeans(data.corpus.counts, row["children"])[data.has]))
     row |= _words(name, model, data)
     print(
         f"[headings] {name} seed {seed}: " + ", ".join(f"{k} {v:.3f}" for k, v in row.items() if k != "first"),
         flush=True,
     )
+    return row
+
+
+def _first_level_by_default(name: str) -> dict:
+    """Return the first level and the purity of a tree that grows by default."""
+    from topiarist import CAM
+    from topiarist.metrics import dendrogram_purity
+
+    data = collection(name)
+    model = CAM(random_state=0).fit(data.corpus.counts)
+    homes = np.array(model.tree_.leaves)[model.labels_[data.has]]
+    row = _first_level(model, data) | {
+        "purity by default": dendrogram_purity(model.tree_, homes, data.coarse[data.has])
+    }
+    print(f"[headings] {name}: " + ", ".join(f"{k} {v:.3f}" for k, v in row.items() if k != "first"), flush=True)
+    return row
+
+
+def _first_level(model: Any, data: Labelled) -> dict:
+    """Return the first level of the merges, and the one that people see, against labels and k-means."""
+    from sklearn.metrics import adjusted_mutual_info_score as ami
+    from sklearn.metrics import normalized_mutual_info_score as nmi
+
+    from topiarist.trees.edits import collapse
+    from topiarist.trees.views import select_large_headings
+
+    tree, labels, row = model.tree_, data.coarse[data.has], dict[str, Any]()
+    sizes = np.asarray(model.cluster_given_doc_.sum(axis=0)).ravel() @ tree.path_mask(tree.leaves)
+    seen = collapse(tree, select_large_headings(tree, sizes.tolist()))
+    level = [seen.origin[place] for place in seen.tree.children(seen.tree.root)]
+    for way, nodes in (("merged", tree.children(tree.root)), ("first", level)):
+        row[way] = _at(tree, nodes, model.labels_)
+        row[f"{way} topics"] = len(nodes)
+        row[f"{way} nmi"] = float(nmi(labels, row[way][data.has]))
+        row[f"{way} ami"] = float(ami(labels, row[way][data.has]))
+    del row["merged"]
+    row["k-means"] = float(nmi(labels, _kmeans(data.corpus.counts, len(level))[data.has]))
     return row
 
 
@@ -127,16 +177,18 @@ def _heldout(model: Any, data: Labelled, perplexity: Callable[..., float]) -> fl
 
 
 def _words(name: str, model: Any, data: Labelled) -> dict:
-    from topiarist import describe_tree, metrics
-    from topiarist.estimators.tree.fitted_tree import shares_of, tree_model
-    from topiarist.hierarchy.naming.presence import describing_words, presence_of
+    from topiarist import metrics
+    from topiarist.collection.describe.nodes import describe_nodes, visible_tree
+    from topiarist.estimators.tree.fitted_tree import compute_shares, get_tree_model
+    from topiarist.trees.naming.presence import compute_presence, select_describing_words
 
     tree, corpus = model.tree_, data.corpus
     start = time.perf_counter()
-    told = describe_tree(model, corpus, n_words=N_WORDS)
+    shares = compute_shares(model, corpus.counts)
+    seen = visible_tree(tree, describe_nodes(get_tree_model(model), shares, corpus, n_words=N_WORDS))
     row: dict[str, Any] = {"seconds telling": time.perf_counter() - start}
-    presence = presence_of(tree, tree.leaves, shares_of(model, corpus.counts), corpus.counts)
-    columns: list[Any] = describing_words(presence, N_WORDS, counts=corpus.counts, words=corpus.vocabulary.words)
+    presence = compute_presence(tree, tree.leaves, shares, corpus.counts)
+    columns: list[Any] = select_describing_words(presence, N_WORDS, counts=corpus.counts, words=corpus.vocabulary.words)
     columns[tree.root] = []
     below = [columns[node] for node in range(len(tree)) if node != tree.root and len(columns[node]) > 1]
     row["without words"] = len(tree) - 1 - len(below)
@@ -144,12 +196,12 @@ def _words(name: str, model: Any, data: Labelled) -> dict:
     row["siblings differ"] = metrics.sibling_diversity(tree, columns)
     row["children differ"] = metrics.parent_child_diversity(tree, columns)
     row["children belong"] = metrics.parent_child_coherence(tree, columns, corpus.counts)
-    fitted = tree_model(model)
+    fitted = get_tree_model(model)
     spoken = tree.path_mask(fitted.class_nodes).T @ (
         fitted.class_prior[:, None] * (fitted.node_given_class @ fitted.word_given_node)
     )
     spoken /= spoken.sum(axis=1, keepdims=True)
-    row["exam"] = metrics.name_exam(tree, told.tree.names, spoken, corpus.vocabulary.words)
+    row["exam"] = metrics.name_exam(seen.tree, seen.tree.names, spoken[list(seen.origin)], corpus.vocabulary.words)
     if name in WORDS:
         row["nmf"] = _nmf(corpus.counts, len(below))
     return row
@@ -169,9 +221,9 @@ def _nmf(counts: Any, number: int) -> float:
 def _kmeans(counts: Any, number: int) -> np.ndarray:
     from sklearn.cluster import KMeans
 
-    from topiarist.estimators.tree.preparation import document_vectors
+    from topiarist.estimators.tree.preparation import compute_document_vectors
 
-    labels: np.ndarray = KMeans(number, n_init=STARTS, random_state=0).fit(document_vectors(counts, 0)).labels_
+    labels: np.ndarray = KMeans(number, n_init=STARTS, random_state=0).fit(compute_document_vectors(counts, 0)).labels_
     return labels
 
 
@@ -190,6 +242,8 @@ def _tell(found: Findings, name: str, rows: list[dict], data: Labelled) -> None:
     found.bar(f"{name}: dendrogram purity by default", mean["purity by default"], least, least=True)
     found.bar(f"{name}: dendrogram purity with {N_LEAVES} leaves", mean["purity after"], least, least=True)
     found.bar(f"{name}: most children", max(row["most children"] for row in rows), 8, form="d")
+    found.bar(f"{name}: topics of the first level", max(row["first topics"] for row in rows), 12, form="d")
+    found.bar(f"{name}: AMI of the first level", mean["first ami"], mean["merged ami"], least=True)
     found.bar(f"{name}: NMI of the first level", mean["first nmi"], mean["k-means"], least=True)
     found.bar(f"{name}: NMI of the leaves", mean["nmi after"], mean["nmi before"] - 0.01, least=True)
     found.bar(f"{name}: perplexity", mean["perplexity after"], 1.005 * mean["perplexity before"], form=".1f")
@@ -210,8 +264,8 @@ def _tell_events(found: Findings, number: int, seeds: range) -> None:
     from sklearn.metrics import normalized_mutual_info_score as nmi
 
     from topiarist import CAM
-    from topiarist.hierarchy.growth.headings import gains
-    from topiarist.hierarchy.views import views
+    from topiarist.trees.growth.headings import compute_gains
+    from topiarist.trees.views import select_views
 
     counts, events = _events(number)
     given = float(nmi(events, _kmeans(counts, number)))
@@ -219,8 +273,10 @@ def _tell_events(found: Findings, number: int, seeds: range) -> None:
     for seed in seeds:
         model = CAM(random_state=seed).fit(counts)
         tree = model.tree_
-        gain = gains(tree, tree.leaves, model.node_given_cluster_ @ model.word_given_node_, model.cluster_prior_)
-        seen = list(_seen(tree, views(tree, gain), model.labels_, events, nmi))
+        gain = compute_gains(
+            tree, tree.leaves, model.node_given_cluster_ @ model.word_given_node_, model.cluster_prior_
+        )
+        seen = list(_seen(tree, select_views(tree, gain), model.labels_, events, nmi))
         good += any(number <= size <= 1.5 * number and value >= 0.97 * given for size, value in seen)
         print(f"[headings] {number} events, seed {seed}: k-means {given:.3f}, views {seen}", flush=True)
     found.share(f"{number} events: a view has as many nodes and agrees as k-means does", good, len(seeds), len(seeds))

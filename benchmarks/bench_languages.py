@@ -20,7 +20,7 @@ from benchmarks.paths import SHARED_DATA
 from topiarist.collection.describe.flat_topics import set_general_words_aside
 from topiarist.collection.grow import language_trees
 from topiarist.counts.corpus import Corpus
-from topiarist.counts.languages import languages_of
+from topiarist.counts.languages import detect_languages
 from topiarist.estimators.tree.cam import CAM
 from topiarist.text.documents import Document
 
@@ -62,18 +62,18 @@ def main() -> None:
     """Grow three trees."""
     rows = documents()
     corpus = Corpus.from_documents(rows)
-    languages = languages_of(corpus.counts, corpus.vocabulary.words)
+    languages = detect_languages(corpus.counts, corpus.vocabulary.words)
     began = time.perf_counter()
     plain = CAM(random_state=0).fit(set_general_words_aside(corpus)[0].counts)
     told("unaware", plain, rows, time.perf_counter() - began)
-    special, _ = set_general_words_aside(corpus, language_trees.telling_words(corpus.counts, languages))
+    special, _ = set_general_words_aside(corpus, language_trees.find_language_words(corpus.counts, languages))
     began = time.perf_counter()
     branches = [
         language_trees.Branch(code, own, CAM(random_state=0).fit(special.counts[own]))
-        for code, own in language_trees.rows_by_language(languages, None)
+        for code, own in language_trees.group_rows(languages, None)
     ]
     for way in ("together", "apart"):
-        found = language_trees.joined(way, CAM(random_state=0), branches, special.counts, special.vocabulary.words)
+        found = language_trees.join_trees(way, CAM(random_state=0), branches, special.counts, special.vocabulary.words)
         print(found.said)
         told(way, found.model, rows, time.perf_counter() - began)
 

@@ -88,7 +88,7 @@ def _measured(n_docs: int) -> dict:
 def asked(folder: Path) -> dict:
     """Open it, and ask: seconds by the clock, p50 and p99."""
     from topiarist.collection.collection import Collection
-    from topiarist.collection.find.search import Search
+    from topiarist.collection.search.search import Search
 
     began = time.perf_counter()
     collection = Collection.open(folder)
@@ -96,7 +96,7 @@ def asked(folder: Path) -> dict:
     found: dict = {"opened": time.perf_counter() - began, "memory": memory.peak()}
     rng = np.random.default_rng(0)
     rows = rng.choice(len(collection), min(QUERIES, len(collection)), replace=False).tolist()
-    texts = [document.text.split()[:OF_WORDS] for document in collection.documents.many(rows)]
+    texts = [document.text.split()[:OF_WORDS] for document in collection.documents.load_many(rows)]
     for kind in (8, 2):
         queries = [" ".join(rng.choice(words, kind)) for words in texts]
         for name in (f"{kind} at first", str(kind)):
@@ -113,13 +113,13 @@ def asked(folder: Path) -> dict:
 def _purity(collection: Collection, rng: np.random.Generator) -> float:
     """How well the topics that texts were drawn from are found again: dendrogram purity of some documents."""
     from topiarist.metrics import dendrogram_purity
-    from topiarist.store.column_table import ColumnTable
+    from topiarist.storage.column_table import ColumnTable
 
     rows = np.sort(rng.choice(len(collection), min(JUDGED, len(collection)), replace=False))
     known = ColumnTable(collection.generation.database).of(rows.tolist())
     labels = np.unique([known[row]["label"][0] for row in rows.tolist()], return_inverse=True)[1]
-    placed = collection.placed.rows(rows)
-    return float(dendrogram_purity(placed.tree, placed.homes, labels))
+    placed = collection.assignments.rows(rows)
+    return float(dendrogram_purity(placed.tree, placed.assigned_nodes, labels))
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ FIT_PASSES = 3
 
 def main(settings: Settings) -> dict:
     """Write the collection once; then a pass from files, one in memory over a part that fits, and a whole fit."""
-    from topiarist.scale import BlockStore
+    from topiarist.execution import BlockStore
 
     allowance, n_words, block_size = QUICK if settings.quick else (ALLOWANCE, N_WORDS, BLOCK_SIZE)
     folder = CACHE / "out-of-core"
@@ -106,15 +106,15 @@ def _child(folder: Path, how: str, allowance: int) -> dict:
 
 def _passes(folder: Path, how: str) -> dict:
     """Nanoseconds of a pass for each non-zero; in memory only a tenth of the collection, as one block."""
+    from topiarist.execution import BlockStore, InProcess
     from topiarist.kernels.shard import Shard
-    from topiarist.scale import BlockStore, InProcess
 
     store = BlockStore.open(folder, check=False)
     blocks = store.blocks()
     if how == "memory":
         part = blocks[: math.ceil(len(blocks) / TIMES)]
         counts = sparse.vstack([block.counts() for block in part], format="csr")
-        blocks = [Shard.of(counts, np.float32, N_COMPONENTS)]
+        blocks = [Shard.from_matrix(counts, np.float32, N_COMPONENTS)]
     walk = ours.Walk(blocks, N_COMPONENTS, InProcess(), N_THREADS)
     seconds = [seconds_of(walk.step) for _ in range(PASSES + 1)][1:]
     nonzeros = sum(len(block.load().rows.data) if how == "files" else len(block.rows.data) for block in blocks)
@@ -123,7 +123,7 @@ def _passes(folder: Path, how: str) -> dict:
 
 def _fit(folder: Path, allowance: int) -> dict:
     """The peak memory of a whole fit beyond an idle, warm process."""
-    from topiarist.scale import BlockStore, InProcess
+    from topiarist.execution import BlockStore, InProcess
 
     ours.warm_up(N_COMPONENTS, N_THREADS)
     memory.reset_peak()

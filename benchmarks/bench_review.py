@@ -27,8 +27,8 @@ from benchmarks.bars import REVIEW_HOLDS, REVIEW_OF_ASREVIEW, REVIEW_OF_RANDOM
 from benchmarks.findings import Findings, skipped
 from benchmarks.paths import SHARED_DATA
 from benchmarks.settings import Settings
-from topiarist.collection.judge.reading_order import GIVEN, TARGET, ReadingOrder
-from topiarist.collection.judge.relevance_model import features
+from topiarist.collection.review.reading_order import TARGET, USER_CHOICE, ReadingOrder
+from topiarist.collection.review.relevance_model import compute_features
 
 COLLECTIONS = {"reuters21578": "Reuters", "ohsumed23": "OHSUMED", "20newsgroups": "20 Newsgroups"}
 LEAST, MOST, TOPICS = 0.01, 0.10, 20
@@ -85,7 +85,7 @@ def reviews(name: str, most: int, topics: int) -> Iterator[Review]:
 def counted(name: str, most: int) -> Any:
     """Documents as the product's own review sees them."""
     counts = CountVectorizer(min_df=3, dtype=np.float32).fit_transform(documents(name, most)[0])
-    return features(csr_array(counts))
+    return compute_features(csr_array(counts))
 
 
 def ours(name: str, most: int, review: Review, seed: int) -> Outcome:
@@ -93,7 +93,7 @@ def ours(name: str, most: int, review: Review, seed: int) -> Outcome:
     rng = np.random.default_rng(seed)
     n = len(review.texts)
     order = ReadingOrder(counted(name, most), rng.permutation(n))
-    order.judge(int(rng.choice(np.flatnonzero(review.relevant))), relevant=True, drawn=GIVEN)
+    order.judge(int(rng.choice(np.flatnonzero(review.relevant))), relevant=True, draw=USER_CHOICE)
     wanted, recall, read, until, times = TARGET * review.relevant.sum(), 0.0, 0.0, 0.0, []
     while not (read and until):
         started = time.process_time()

@@ -35,7 +35,7 @@ FEW = 400  # documents of a tree that is grown first, so that nothing is compile
 
 def main(settings: Settings) -> dict:
     """Write the blocks once; then one tree after the other, each in a process of its own."""
-    from topiarist.scale import BlockStore
+    from topiarist.execution import BlockStore
 
     name = LARGE if settings.full else COLLECTION
     counts = data.load(data.counts(name))
@@ -78,7 +78,7 @@ class Counted:
         self.times: list[float] = []
 
     def total(self, function: Any, blocks: Any, local: Any) -> Any:
-        """See ``topiarist.scale.executors.Executor.total``."""
+        """See ``topiarist.execution.executors.Executor.total``."""
         began = time.perf_counter()
         try:
             return self.inner.total(function, blocks, local)
@@ -88,11 +88,11 @@ class Counted:
 
 def _grown(folder: Path, how: str, n_leaves: int) -> dict:
     from topiarist import CAM
-    from topiarist.scale import BlockStore, DaskExecutor, InProcess
-    from topiarist.scale.cluster_address import connected
+    from topiarist.execution import BlockStore, DaskExecutor, InProcess
+    from topiarist.execution.cluster_address import connect
 
     store = BlockStore.open(folder, check=False)
-    with connected(f"local:{WORKERS[how]}") if how in WORKERS else nullcontext() as client:
+    with connect(f"local:{WORKERS[how]}") if how in WORKERS else nullcontext() as client:
         inner = InProcess() if client is None else DaskExecutor(client)
         options = {"random_state": 0, "n_threads": 1}
         few: Any = BlockStore.write(folder.parent / how.replace(" ", "-"), store.sample(FEW), block_size=FEW // 4)

@@ -22,7 +22,7 @@ from benchmarks.findings import Findings
 from benchmarks.paths import CACHE, REPOSITORY
 from benchmarks.settings import Settings
 from topiarist import Corpus, FisherKernel
-from topiarist.collection.find.index import SearchIndex
+from topiarist.collection.search.index import SearchIndex
 from topiarist.counts import CountSettings
 from topiarist.kernels.search.compiled import prepare as prepare_search
 from topiarist.text.documents import Document

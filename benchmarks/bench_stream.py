@@ -101,13 +101,12 @@ def _stream(documents: int) -> dict:
         "first": points[0][0],
         "likelihood": [float(np.mean(figures[:few])), float(np.mean(figures[-few:]))],
         "agreement": agreement,
-        "alarms": len(model.drift().alarms),
     }
 
 
 def _written(world: object, folder: Path, first: int, n_docs: int) -> object:
     """Blocks on disk, and nowhere else."""
-    from topiarist.scale import BlockStore
+    from topiarist.execution import BlockStore
 
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(exist_ok=True)

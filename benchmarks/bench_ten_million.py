@@ -63,7 +63,7 @@ def topics_and_words() -> tuple[Any, list[str]]:
 def write(folder: Path, n_docs: int) -> None:
     """The blocks, and the planted topic of each document."""
     from benchmarks.synthetic import World
-    from topiarist.scale import BlockStore
+    from topiarist.execution import BlockStore
 
     world, leaves = World.of_topics(topics_and_words()[0]), []
 
@@ -80,8 +80,8 @@ def write(folder: Path, n_docs: int) -> None:
 def grown(folder: Path) -> dict:
     """Grow, place, and judge."""
     from topiarist import CAM
+    from topiarist.execution import BlockStore, InProcess
     from topiarist.metrics import dendrogram_purity
-    from topiarist.scale import BlockStore, InProcess
 
     store = BlockStore.open(folder / "store", check=False)
     CAM(3, n_threads=2, dtype="float32", random_state=0).fit(store.sample(400))  # nothing is compiled later
@@ -108,7 +108,7 @@ class _Timed:
         self.kinds: dict[tuple[str, int], list[float]] = {}
 
     def total(self, function: Any, blocks: Any, local: Any) -> Any:
-        """See ``topiarist.scale.executors.Executor.total``."""
+        """See ``topiarist.execution.executors.Executor.total``."""
         began = time.perf_counter()
         try:
             return self.inner.total(function, blocks, local)

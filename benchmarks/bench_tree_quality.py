@@ -78,10 +78,10 @@ def _peers(counts: Any, groups: np.ndarray, *, quick: bool) -> dict[str, dict]:
 
     from topiarist import Tree
     from topiarist.counts.weighting import tfidf, unit_rows
-    from topiarist.estimators.tree.preparation import document_vectors
+    from topiarist.estimators.tree.preparation import compute_document_vectors
     from topiarist.metrics import dendrogram_purity
 
-    vectors = document_vectors(counts, 0).astype(np.float64)
+    vectors = compute_document_vectors(counts, 0).astype(np.float64)
     peers: dict[str, dict] = {}
     for name, points in (("k-means on tf-idf", unit_rows(tfidf(counts))), ("k-means on LSI vectors", vectors)):
         start = time.perf_counter()

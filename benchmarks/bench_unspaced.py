@@ -26,9 +26,9 @@ from topiarist.collection.describe.flat_topics import set_general_words_aside
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.settings import CountSettings
 from topiarist.estimators.tree.cam import CAM
-from topiarist.store.database import Database
-from topiarist.store.document_table import Documents
-from topiarist.store.fulltext import Index
+from topiarist.storage.database import Database
+from topiarist.storage.document_table import Documents
+from topiarist.storage.fulltext import Index
 from topiarist.text.documents import Document
 
 CHINESE, GERMAN = "thucnews-titles", "gnad10k"

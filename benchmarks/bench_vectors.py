@@ -64,7 +64,7 @@ def measure(piece: tuple) -> dict:
     from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score
 
     from topiarist import CAM
-    from topiarist.counts.lsi import document_directions
+    from topiarist.counts.lsi import compute_document_directions
 
     name, what, number, seed = piece
     data = beginnings(name, whole=True) if what == "texts" else sample(name, number, titles=what == "titles")
@@ -74,7 +74,7 @@ def measure(piece: tuple) -> dict:
         seconds, judges = time.process_time() - began, (normalized_mutual_info_score, adjusted_mutual_info_score)
         found[told] = [*(float(judge(data.labels, labels)) for judge in judges), groups, seconds]
 
-    classes, latent = len(set(data.labels)), document_directions(data.counts, LATENT, seed)
+    classes, latent = len(set(data.labels)), compute_document_directions(data.counts, LATENT, seed)
     near = data.vectors.astype(np.float32)
     for told, points in ((NEAR, near), (LSI, latent), (BOTH, np.hstack([near, latent]))):
         began = time.process_time()
@@ -184,28 +184,30 @@ def _encoded(kept: str, texts: list[str]) -> np.ndarray:
     path = CACHE / "vectors" / f"{kept}.npy"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        np.save(path, Encoder.here().encoded(texts).astype(np.float16))
+        np.save(path, Encoder.create().encode(texts).astype(np.float16))
     return np.load(path)
 
 
 def _slower(model: Any, data: Titled) -> float:
     """How many times as long an E-step over all documents takes with vectors, in the space in which a tree grows."""
-    from topiarist.counts.vectors import check_vectors, leading_part, widened
+    from topiarist.counts.vectors import check_vectors, project_to_leading_axes, widen_directions
     from topiarist.estimators.common import options
-    from topiarist.estimators.tree.cam import LEADING
+    from topiarist.estimators.tree.cam import GROWTH_DIMENSIONS
     from topiarist.models import cam
-    from topiarist.models.directions import Directions, sums_of
+    from topiarist.models.directions import Directions, sum_vectors
 
-    with options.running(model) as engine:
+    with options.open_engine(model) as engine:
         joint, shared = model._model(engine)
         shard = engine.shard(data.counts, np.float32, len(shared.cluster_prior))
-        vectors = leading_part(widened(check_vectors(data.vectors, len(data.labels))), LEADING)
-        weighed = Directions.of(vectors, model.concentration_ or 1.0)
+        vectors = project_to_leading_axes(
+            widen_directions(check_vectors(data.vectors, len(data.labels))), GROWTH_DIMENSIONS
+        )
+        weighed = Directions.from_vectors(vectors, model.concentration_ or 1.0)
         shared = cam.Params(
             np.ascontiguousarray(shared.word_given_node, np.float32), shared.node_given_cluster, shared.cluster_prior,
-            weighed.means(sums_of(engine, model.cluster_given_doc_, vectors)),
+            weighed.means(sum_vectors(engine, model.cluster_given_doc_, vectors)),
         )  # fmt: skip
-        step = cam.Cam(engine, joint.path_mask, "ml", joined=weighed)
+        step = cam.Cam(engine, joint.path_mask, "ml", vector_model=weighed)
         blocks = cam.Block(shard), cam.Block(shard, None, vectors)
         times = np.full((ROUNDS, 2), np.inf)
         for at in np.ndindex(times.shape):  # by turns, in seconds of the processor: others use the machine, too

@@ -56,19 +56,19 @@ def watched_parts() -> Iterator[Clock]:
     """The parts of a fit, each watched while this is open."""
     from topiarist import CAM
     from topiarist.estimators.tree import preparation
-    from topiarist.hierarchy.growth import guided, loop, species
+    from topiarist.trees.growth import growing_models, guided, loop
 
     clock, places = Clock(), [
-        ("EM on the way", species.CamSpecies, "fitted"),
-        ("judging", species.CamSpecies, "judged"),
-        ("starts of halves", species.CamSpecies, "divided"),
-        ("proposals of splits", guided.Guided, "propose"),
-        ("headings", loop, "headed"),
-        ("directions of documents", preparation, "document_vectors"),
-        ("preparing counts", preparation, "prepared"),
+        ("EM on the way", growing_models.CamGrowingModel, "fit"),
+        ("judging", growing_models.CamGrowingModel, "evaluate"),
+        ("starts of halves", growing_models.CamGrowingModel, "split"),
+        ("proposals of splits", guided.GuidedProposer, "propose"),
+        ("headings", loop, "add_headings"),
+        ("directions of documents", preparation, "compute_document_vectors"),
+        ("preparing counts", preparation, "prepare_growth"),
         ("checking counts", CAM, "_counts"),
         ("the fit at the end", CAM, "_learn_words"),
-        ("placing all documents", CAM, "_keep"),
+        ("placing all documents", CAM, "_store_tree"),
     ]  # fmt: skip
     before = [getattr(owner, name) for _, owner, name in places]
     try:

@@ -30,12 +30,12 @@ except ImportError:  # one function of it is used, to find a folder
     sys.modules["platformdirs"] = types.ModuleType("platformdirs")
     sys.modules["platformdirs"].user_cache_dir = lambda *_: folder  # type: ignore[attr-defined]
 
+from topiarist.execution.executors import InProcess
+from topiarist.execution.threads import Threads
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import cam, em, hplsa, plsa
 from topiarist.models.engine.host import Engine
-from topiarist.scale.executors import InProcess
-from topiarist.scale.threads import Threads
 
 BEGAN = time.perf_counter()
 COMMON = 50  # words that would be more frequent than the first are stop words
@@ -107,7 +107,7 @@ def passes(counts: Any, start: Any, n_components: int, threads: Threads, atomic:
     seconds, shard = seconds_of(
         lambda: (engine.shard(counts, np.float32, n_components), engine.memory.synchronize())[0]
     )
-    say(f"{name}: counts to the device and by word", seconds=seconds, bytes=engine.memory.held)
+    say(f"{name}: counts to the device and by word", seconds=seconds, bytes=engine.memory.held_bytes)
     model = plsa.Plsa(engine, *SMOOTHING)
     state, wait = engine.to_device(start), engine.memory.synchronize
     first, _ = seconds_of(lambda: (em.step(model, [shard], state, 1.0, engine.executor), wait()))
@@ -124,13 +124,13 @@ def passes(counts: Any, start: Any, n_components: int, threads: Threads, atomic:
             "word_counts": lambda: engine.word_counts(shard, words, own),
             "log_likelihood": lambda: engine.log_likelihood(shard.rows, own, words),
             "sum_of_logs": lambda: engine.sum_of_logs(own),
-            "look_ahead": lambda: engine.look_ahead(own, own, 1.5),
+            "extrapolate": lambda: engine.extrapolate(own, own, 1.5),
             "normalise_rows": lambda: engine.normalise_rows(own, 0.0),
         }
         say("parts, milliseconds", **{key: 1e3 * median_of(part, wait, number) for key, part in parts.items()})
         state = engine.to_device(start)
         one, two = (engine.to_host(em.step(model, [shard], state, 1.0, engine.executor)[0]) for _ in range(2))
-        say("deterministic: two steps from one start", same_bits=same(one, two), peak_bytes=engine.memory.peak)
+        say("deterministic: two steps from one start", same_bits=same(one, two), peak_bytes=engine.memory.peak_bytes)
     return sweeps, step
 
 
@@ -140,19 +140,19 @@ def streams(counts: Any, n_components: int, threads: Threads) -> None:
 
     part, table = counts, counts.shape[1] * n_components * 4
     small, large = CudaEngine.start(threads, device_memory=8 * table + (3 << 29)), CudaEngine.start(threads)
-    parked = small.shards(part, np.float32, n_components)
+    parked = small.make_shards(part, np.float32, n_components)
     ends = np.cumsum([0, *(block.shape[0] for block in parked)]).tolist()
     resident = [large.shard(part[a:b], np.float32, n_components) for a, b in pairwise(ends)]
     found = {}
     for name, engine, blocks in (("resident", large, resident), ("streamed", small, parked)):
-        start = engine.to_device(plsa.initial(blocks, n_components, np.random.default_rng(0), SMOOTHING[0]))
+        start = engine.to_device(plsa.create_start(blocks, n_components, np.random.default_rng(0), SMOOTHING[0]))
         rules = em.Rules(5, -np.inf, 1.0)
         model = plsa.Plsa(engine, *SMOOTHING)
         fit = em.run(model, blocks, start, rules, executor=engine.executor)
         step = median_of(
             lambda m=model, b=blocks, s=start, e=engine: em.step(m, b, s, 1.0, e.executor), engine.memory.synchronize, 5
         )
-        found[name] = (engine.to_host(fit.state), step, engine.memory.peak)
+        found[name] = (engine.to_host(fit.state), step, engine.memory.peak_bytes)
     (one, step, _), (two, streamed, peak) = found.values()
     say(
         "blocks larger than the memory allowed", blocks=len(parked), same_bits=same(one, two),
@@ -197,7 +197,7 @@ def many_threads(counts: Any, n_components: int) -> None:
     with Threads() as threads:
         engine = Engine(load("compiled"), threads)
         shard = engine.shard(counts, np.float32, n_components)
-        start = plsa.initial([shard], n_components, np.random.default_rng(0), SMOOTHING[0])
+        start = plsa.create_start([shard], n_components, np.random.default_rng(0), SMOOTHING[0])
         model = plsa.Plsa(engine, *SMOOTHING)
         seconds = median_of(lambda: em.step(model, [shard], start, 1.0, InProcess()), lambda: None, 3)
     work = 6 * n_components * counts.nnz
@@ -212,8 +212,8 @@ def tree_and_flat(counts: Any, threads: Threads, number: int) -> None:
     engine = CudaEngine.start(threads)
     shard = engine.shard(counts, np.float32, 64)
     rng = np.random.default_rng(0)
-    flat = (plsa.Plsa(engine), engine.to_device(plsa.initial([shard], 64, rng)))
-    tree = (hplsa.Hplsa(engine, mask), engine.to_device(hplsa.initial([shard], mask, rng)))
+    flat = (plsa.Plsa(engine), engine.to_device(plsa.create_start([shard], 64, rng)))
+    tree = (hplsa.Hplsa(engine, mask), engine.to_device(hplsa.create_start([shard], mask, rng)))
     times: dict[str, list[float]] = {"flat": [], "tree": []}
     for _ in range(number + 2):
         for name, (model, state) in (("flat", flat), ("tree", tree)):
@@ -232,9 +232,9 @@ def device_fit(counts: Any, n_components: int, threads: Threads, number: int) ->
 
     began = time.perf_counter()
     engine = CudaEngine.start(threads)
-    blocks = engine.shards(counts, np.float32, n_components)
+    blocks = engine.make_shards(counts, np.float32, n_components)
     indexed = time.perf_counter()
-    start = engine.to_device(plsa.initial(blocks, n_components, np.random.default_rng(0), SMOOTHING[0]))
+    start = engine.to_device(plsa.create_start(blocks, n_components, np.random.default_rng(0), SMOOTHING[0]))
     started = time.perf_counter()
     rules = em.Rules(number - 1, -np.inf, 1.0)
     fit = em.run(plsa.Plsa(engine, *SMOOTHING), blocks, start, rules, executor=engine.executor)
@@ -251,8 +251,8 @@ def device_fit(counts: Any, n_components: int, threads: Threads, number: int) ->
 def host_fit(counts: Any, n_components: int, threads: Threads, number: int) -> tuple[float, float, Any, Any]:
     """The same on two threads: seconds before the passes, of one pass, where it began, and its objectives."""
     engine = Engine(load("compiled"), threads)
-    seconds, shard = seconds_of(lambda: Shard.of(counts, np.float32, n_components))
-    more, start = seconds_of(lambda: plsa.initial([shard], n_components, np.random.default_rng(0), SMOOTHING[0]))
+    seconds, shard = seconds_of(lambda: Shard.from_matrix(counts, np.float32, n_components))
+    more, start = seconds_of(lambda: plsa.create_start([shard], n_components, np.random.default_rng(0), SMOOTHING[0]))
     model = plsa.Plsa(engine, *SMOOTHING)
     times = [time.perf_counter()]
     rules = em.Rules(number, -np.inf, 1.0)
@@ -317,12 +317,12 @@ def main() -> None:
         em.step(
             plsa.Plsa(host_engine, *SMOOTHING),
             [few],
-            plsa.initial([few], k, np.random.default_rng(0)),
+            plsa.create_start([few], k, np.random.default_rng(0)),
             1.0,
             InProcess(),
         )
         say("kernels of the host compiled")
-        start = plsa.initial([_bare(counts)], k, np.random.default_rng(0), SMOOTHING[0])
+        start = plsa.create_start([_bare(counts)], k, np.random.default_rng(0), SMOOTHING[0])
         say("start made on the host")
         sweeps, step = passes(counts, start, k, threads, False, options.repeat)
         passes(counts, start, k, threads, True, options.repeat)
@@ -343,13 +343,13 @@ def main() -> None:
 
 def _bare(counts: Any) -> Any:
     """As much of a shard as ``plsa.initial`` needs, without the index by word."""
-    from topiarist.kernels.shard import Side, uniform_rows
+    from topiarist.kernels.shard import CountsView, make_uniform_rows
 
     return types.SimpleNamespace(
-        rows=Side.of(counts, np.float32),
+        rows=CountsView.from_matrix(counts, np.float32),
         shape=counts.shape,
         word_totals=lambda: np.bincount(counts.indices, counts.data, counts.shape[1]),
-        uniform_rows=lambda n: uniform_rows(counts.shape[0], n, np.float32),
+        uniform_rows=lambda n: make_uniform_rows(counts.shape[0], n, np.float32),
     )
 
 

@@ -105,7 +105,7 @@ def draws(labels: np.ndarray, n_labelled: int, n_draws: int, seed: int = 0) -> t
 
 def sample_of(points: np.ndarray, rows: np.ndarray, classes: np.ndarray, seed: int = 0) -> starts.Sample:
     """The draws as the batched fit takes them, with their halves."""
-    first = [fitting.drawn_halves(own, 0.5, np.random.default_rng([seed, n])) for n, own in enumerate(classes)]
+    first = [fitting.draw_halves(own, 0.5, np.random.default_rng([seed, n])) for n, own in enumerate(classes)]
     return starts.Sample(points[rows], classes, np.array(first))
 
 
@@ -113,7 +113,7 @@ def errors_of(fits: Sequence[fitting.Fits], points: np.ndarray, labels: np.ndarr
     """Share of test documents that each fit gets wrong."""
     errors = []
     for fit in fits:
-        joint = selection.joint_of(fit.model, fit.params, points[None])[0]
+        joint = selection.compute_joint(fit.model, fit.params, points[None])[0]
         shares = np.exp(joint - joint.max(axis=0))
         predicted = (shares.T @ fit.params.class_given_component[0]).argmax(axis=1)
         errors.append(float((predicted != labels).mean()))

@@ -17,7 +17,8 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
 from topiarist import Collection
-from topiarist.collection import Figures, document_map, neighbour_map
+from topiarist.collection.describe.statistics import Figures
+from topiarist.collection.trends.document_map import lay_out_documents, lay_out_neighbours
 
 NEAREST, AROUND, DIMENSIONS = 10, 30, 100
 
@@ -42,12 +43,12 @@ def main() -> None:
         weighted = TfidfTransformer(sublinear_tf=True).fit_transform(collection.counts)
         vectors = normalize(TruncatedSVD(DIMENSIONS, random_state=0).fit_transform(weighted)).astype(np.float32)
         began = time.process_time()
-        points = document_map(Figures(collection)).points
+        points = lay_out_documents(Figures(collection)).points
         taken = time.process_time() - began
         print(f"{len(collection):,} documents; circles: {kept(vectors, points):.3f}, {taken:.1f} s of the processor")
         if options.neighbours:
             began = time.process_time()
-            _, found = neighbour_map(Figures(collection))
+            _, found = lay_out_neighbours(Figures(collection))
             taken = time.process_time() - began
             print(f"by neighbours: {kept(vectors, found.points):.3f}, {taken:.1f} s of the processor", flush=True)
     if options.pacmap:

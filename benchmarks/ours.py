@@ -26,8 +26,10 @@ def one_pass_timer(counts: sparse.csr_array, n_components: int, n_threads: int) 
     from topiarist.kernels.shard import Shard
     from topiarist.models import plsa
 
-    shard = Shard.of(counts, np.float32, n_components)
-    return _walk(plsa.Plsa(_engine(n_threads)), shard, plsa.initial([shard], n_components, np.random.default_rng(0)))
+    shard = Shard.from_matrix(counts, np.float32, n_components)
+    return _walk(
+        plsa.Plsa(_engine(n_threads)), shard, plsa.create_start([shard], n_components, np.random.default_rng(0))
+    )
 
 
 def tree_pass_timer(counts: sparse.csr_array, depth: int, n_threads: int) -> Callable[[], float]:
@@ -41,8 +43,10 @@ def tree_pass_timer(counts: sparse.csr_array, depth: int, n_threads: int) -> Cal
         while node:
             path[node - 1] = True
             node //= 2
-    shard = Shard.of(counts, np.float32, len(mask))
-    return _walk(hplsa.Hplsa(_engine(n_threads), mask), shard, hplsa.initial([shard], mask, np.random.default_rng(0)))
+    shard = Shard.from_matrix(counts, np.float32, len(mask))
+    return _walk(
+        hplsa.Hplsa(_engine(n_threads), mask), shard, hplsa.create_start([shard], mask, np.random.default_rng(0))
+    )
 
 
 class Walk:
@@ -53,7 +57,7 @@ class Walk:
 
         self.blocks = store if isinstance(store, list) else store.blocks("float32")
         self.model = plsa.Plsa(_engine(n_threads), WORD_SMOOTHING, COMPONENT_SMOOTHING)
-        self.state = plsa.initial(self.blocks, n_components, np.random.default_rng(0), WORD_SMOOTHING)
+        self.state = plsa.create_start(self.blocks, n_components, np.random.default_rng(0), WORD_SMOOTHING)
         self.executor = executor
 
     def step(self) -> None:
@@ -64,16 +68,16 @@ class Walk:
 
 
 def _engine(n_threads: int) -> object:
+    from topiarist.execution.threads import Threads
     from topiarist.kernels import load
     from topiarist.models.engine.host import Engine
-    from topiarist.scale.threads import Threads
 
     return Engine(load("compiled"), Threads(n_threads))
 
 
 def _walk(model: object, shard: object, state: object) -> Callable[[], float]:
+    from topiarist.execution.executors import InProcess
     from topiarist.models import em
-    from topiarist.scale.executors import InProcess
 
     def one_pass() -> None:
         nonlocal state

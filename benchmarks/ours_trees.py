@@ -64,13 +64,13 @@ def labels_by_depth(model: Any, corpus: Any) -> dict[str, dict]:
     the nodes whose words are rarer than their parent's; and how many of its first 10 words a node shares with its
     ancestors' first 10 at most.
     """
-    from topiarist.hierarchy.words import node_words
+    from topiarist.trees.words import select_node_words
 
     tree, rows = model.tree_, np.asarray(model.word_given_node_)
     count = np.asarray(corpus.counts.sum(axis=0), np.float64).ravel()
     frequency = np.diff(corpus.counts.tocsc().indptr) / corpus.n_docs
     weight = model.cluster_prior_ @ model.node_given_cluster_
-    labels = node_words(tree, rows, 20, node_weight=weight, count=count, words=corpus.vocabulary.words)
+    labels = select_node_words(tree, rows, 20, node_weight=weight, count=count, words=corpus.vocabulary.words)
     ways = {"labels": labels, "plain": list(np.argsort(-rows, axis=1, kind="stable")[:, :20])}
     return {name: _by_depth(tree, words, frequency) for name, words in ways.items()}
 

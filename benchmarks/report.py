@@ -289,7 +289,7 @@ def _stream(result: dict) -> str:
         f"the blocks {result['writing_seconds']:.0f} s, the start on {result['sample']:,} documents "
         f"{result['sample_seconds']:.0f} s. New documents had {before:.3f} nats a token in the first tenth of the "
         f"stream and {after:.3f} in the last; agreement with the planted leaves (NMI) {found:.2f} before and "
-        f"{refined:.2f} after; {result['alarms']} alarms of drift."
+        f"{refined:.2f} after."
     )
     return f"{text}\n\n{_table(['what', 'measured', 'bar', 'met'], table)}"
 
@@ -331,7 +331,6 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "large_collection": findings.render,
     "device": findings.render,
     "stream": _stream,
-    "sparse": findings.render,
     "gaussians": findings.render,
     "mixtures": findings.render,
 }

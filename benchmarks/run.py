@@ -34,7 +34,6 @@ BENCHMARKS = {
     "large_collection": "benchmarks.bench_large_collection",
     "device": "benchmarks.bench_device",
     "stream": "benchmarks.bench_stream",
-    "sparse": "benchmarks.bench_sparse",
     "gaussians": "benchmarks.bench_gaussians",
     "search": "benchmarks.bench_search",
     "find_default": "benchmarks.bench_find_default",

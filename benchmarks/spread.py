@@ -14,8 +14,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.measures.bursts import find_bursts
-from topiarist.measures.share_intervals import group_shares
+from topiarist.metrics.bursts import find_bursts
+from topiarist.metrics.share_intervals import compute_group_shares
 
 CLASSES, PERIODS, WORDS = 8, 12, 60
 
@@ -41,7 +41,7 @@ def coverage(collections: int) -> Iterator[tuple[int, int, float]]:
             rng, held = np.random.default_rng(0), []
             for _ in range(collections):
                 posterior, periods, truth = simulated(rng, documents, length)
-                found = group_shares(csr_array(posterior), periods, PERIODS, np.eye(CLASSES))
+                found = compute_group_shares(csr_array(posterior), periods, PERIODS, np.eye(CLASSES))
                 held.append((found.low <= truth) & (truth <= found.high))
             yield length, documents, float(np.mean(held))
 

@@ -13,12 +13,12 @@ import time
 import numpy as np
 from scipy import sparse
 
+from topiarist.execution.executors import InProcess
+from topiarist.execution.threads import Threads, count_available_cores
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import em, plsa
 from topiarist.models.engine.host import Engine
-from topiarist.scale.executors import InProcess
-from topiarist.scale.threads import Threads, available_cores
 
 ROUNDS = 6
 
@@ -39,9 +39,9 @@ def counts_of(path: str) -> sparse.csr_matrix:
 
 def main(path: str, n_components: int = 128) -> None:
     """Print the best time of a pass, the speed-up and the bits for each number of threads, in interleaved rounds."""
-    shard = Shard.of(counts_of(path), np.float32, n_components)
-    numbers = [n for n in (1, 2, 4, 8, 16, 32) if n <= available_cores()]
-    start = plsa.initial([shard], n_components, np.random.default_rng(0))
+    shard = Shard.from_matrix(counts_of(path), np.float32, n_components)
+    numbers = [n for n in (1, 2, 4, 8, 16, 32) if n <= count_available_cores()]
+    start = plsa.create_start([shard], n_components, np.random.default_rng(0))
     best, digests = dict.fromkeys(numbers, np.inf), {}
     for _ in range(ROUNDS):
         for n in numbers:

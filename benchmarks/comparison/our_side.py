@@ -61,11 +61,11 @@ def from_texts(pile: Pile, number: int) -> Fit:
 
 def _told(model: Any, counts: Any, words: Any) -> dict[str, Any]:
     """Words as the program shows them."""
-    from topiarist.estimators.tree.fitted_tree import shares_of
-    from topiarist.hierarchy.naming.presence import describing_words, presence_of
+    from topiarist.estimators.tree.fitted_tree import compute_shares
+    from topiarist.trees.naming.presence import compute_presence, select_describing_words
 
     grown = model.tree_
-    presence = presence_of(grown, grown.leaves, shares_of(model, counts), counts)
-    columns = describing_words(presence, N_WORDS, counts=counts, words=words)
+    presence = compute_presence(grown, grown.leaves, compute_shares(model, counts), counts)
+    columns = select_describing_words(presence, N_WORDS, counts=counts, words=words)
     below = [[int(one) for one in columns[node]] for node in range(len(grown)) if node != grown.root]
     return of_tree(grown.parents, np.array(grown.leaves)[model.labels_], below)

@@ -97,10 +97,10 @@ def encode(documents: Pile) -> None:
 
     if (documents.folder / "encoding.json").exists():
         return
-    encoder, texts = Encoder.here(ENCODING_THREADS), documents.texts
-    encoder.encoded(texts[:2])
+    encoder, texts = Encoder.create(ENCODING_THREADS), documents.texts
+    encoder.encode(texts[:2])
     begin = time.process_time()
-    np.save(documents.folder / "vectors.npy", encoder.encoded(texts).astype(np.float32))
+    np.save(documents.folder / "vectors.npy", encoder.encode(texts).astype(np.float32))
     body = {"seconds": time.process_time() - begin}
     (documents.folder / "encoding.json").write_text(json.dumps(body), encoding="utf-8")
 

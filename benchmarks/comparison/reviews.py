@@ -23,15 +23,15 @@ def ours(pile: Pile, number: int) -> Fit:
     from scipy.sparse import csr_array
     from sklearn.feature_extraction.text import CountVectorizer
 
-    from topiarist.collection.judge.reading_order import GIVEN, ReadingOrder
-    from topiarist.collection.judge.relevance_model import features
+    from topiarist.collection.review.reading_order import USER_CHOICE, ReadingOrder
+    from topiarist.collection.review.relevance_model import compute_features
 
-    read = features(csr_array(CountVectorizer(min_df=3, dtype=np.float32).fit_transform(pile.texts)))
+    read = compute_features(csr_array(CountVectorizer(min_df=3, dtype=np.float32).fit_transform(pile.texts)))
 
     def reviewed(relevant: np.ndarray, first: list[int], wanted: int) -> int:
         order = ReadingOrder(read, np.random.default_rng(0).permutation(len(relevant)))
         for row in first:
-            order.judge(row, relevant=bool(relevant[row]), drawn=GIVEN)
+            order.judge(row, relevant=bool(relevant[row]), draw=USER_CHOICE)
         while order.found < wanted and (following := order.next()) is not None:
             order.judge(following[0], bool(relevant[following[0]]), following[1])
         return len(order.answers)

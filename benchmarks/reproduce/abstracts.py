@@ -25,15 +25,15 @@ from benchmarks.reproduce import exhibits
 from benchmarks.reproduce.interpolation import SHARES, Task, Watching, watched
 from topiarist.counts.weighting import effective_length_weights, scale_rows
 from topiarist.estimators.tree import preparation
-from topiarist.hierarchy.growth.annealed import Annealed, cam_schedule, critical_temperature
-from topiarist.hierarchy.growth.guided import Guided
-from topiarist.hierarchy.growth.loop import Stage
-from topiarist.hierarchy.growth.species import CamSpecies, Steps
+from topiarist.execution.threads import Threads
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import cam
 from topiarist.models.engine.host import Engine
-from topiarist.scale.threads import Threads
+from topiarist.trees.growth.annealed import AnnealedProposer, cam_schedule, critical_temperature
+from topiarist.trees.growth.growing_models import CamGrowingModel, Steps
+from topiarist.trees.growth.guided import GuidedProposer
+from topiarist.trees.growth.loop import Stage
 
 COLLECTIONS = ("arxiv-learn", "arxiv-cluster")
 SEEDS = range(5)
@@ -43,12 +43,12 @@ FLAT_PRIOR = 100.0
 FIGURES = CACHE / "figures"
 
 
-def ground(task: Task, seed: int, length: float | None, prior: float, *, levels: bool) -> tuple[CamSpecies, Any]:
+def ground(task: Task, seed: int, length: float | None, prior: float, *, levels: bool) -> tuple[CamGrowingModel, Any]:
     """Return the model with its tokens, and the weighted counts that it learns from."""
     rows, heldout = weighted(task.training, length, SHARES[0]), weighted(task.heldout, length, SHARES[1])
     totals = np.asarray(rows.sum(axis=0), np.float64).ravel() + 1e-3
-    block = cam.Block(*(Shard.of(part, np.float32, preparation.TILE_COLUMNS) for part in (rows, heldout)))
-    species = CamSpecies(
+    block = cam.Block(*(Shard.from_matrix(part, np.float32, preparation.TILE_COLUMNS) for part in (rows, heldout)))
+    species = CamGrowingModel(
         task.engine, block, totals / totals.sum(), np.random.default_rng(seed),
         prior_tokens=prior, root_prior=0.0, levels=levels, steps=Steps(growing=4),
     )  # fmt: skip
@@ -60,22 +60,22 @@ def weighted(counts: Any, length: float | None, share: float) -> Any:
     return counts if length is None else scale_rows(counts, effective_length_weights(counts, length * share))
 
 
-def guided(task: Task, seed: int, *, levels: bool) -> tuple[CamSpecies, Watching]:
+def guided(task: Task, seed: int, *, levels: bool) -> tuple[CamGrowingModel, Watching]:
     """Grow a tree, or flat clusters, by guided splits."""
     length, prior = (LENGTH, PRIOR) if levels else (None, FLAT_PRIOR)
     species, _ = ground(task, seed, length, prior, levels=levels)
-    vectors = preparation.document_vectors(task.training, seed)
+    vectors = preparation.compute_document_vectors(task.training, seed)
     limits = (LIMIT, MORE) if levels else (LIMIT,)
-    proposer = Guided(vectors, species.rng, max(limits), fewest=3.0, workers=task.engine.threads.map)
+    proposer = GuidedProposer(vectors, species.rng, max(limits), min_documents=3.0, workers=task.engine.threads.map)
     return species, watched(task, species, proposer, limits)
 
 
-def annealed(task: Task, seed: int, prior: float) -> tuple[CamSpecies, Watching]:
+def annealed(task: Task, seed: int, prior: float) -> tuple[CamGrowingModel, Watching]:
     """Grow flat clusters by annealing, with the paper's stopping rule."""
     species, rows = ground(task, seed, None, prior, levels=False)
     species = replace(species, steps=Steps(growing=40, growing_tol=-math.inf))
     schedule = cam_schedule(max(critical_temperature(rows), 1.0))
-    proposer = Annealed(schedule, np.ones(rows.shape[0]), None, MOST_FLAT)
+    proposer = AnnealedProposer(schedule, np.ones(rows.shape[0]), None, MOST_FLAT)
     return species, watched(task, species, proposer, (LIMIT, MOST_FLAT))
 
 
@@ -89,8 +89,8 @@ MANY = f"CAM, best up to {MORE}"
 def one_seed(task: Task, seed: int, row: Callable[[str, int, float, float], None]) -> Watching:
     """Measure all models on one split; return what was seen while the tree grew."""
 
-    def measured(name: str, species: CamSpecies, stage: Stage) -> None:
-        last = species.fitted(stage.parts, stage.inverse_temperature, last=True)
+    def measured(name: str, species: CamGrowingModel, stage: Stage) -> None:
+        last = species.fit(stage.parts, stage.inverse_temperature, last=True)
         row(name, last.parts.n_classes, *task.reported(last.parts))
 
     row(UNIGRAM, 0, task.unigram_perplexity(), 1.0)
@@ -177,7 +177,7 @@ def _picture(name: str, curve: list[tuple[int, float]], chosen: int) -> str:
     import matplotlib
 
     matplotlib.use("Agg")
-    from topiarist.hierarchy.picture import curve as draw
+    from topiarist.trees.picture import draw_curve as draw
 
     FIGURES.mkdir(parents=True, exist_ok=True)
     path = FIGURES / f"{name}.svg"

@@ -18,13 +18,13 @@ from benchmarks import bars, labelled, report
 from benchmarks.findings import Findings, render, spread, store
 from topiarist import CAM, HPLSA, PLSA
 from topiarist.counts.weighting import tfidf, unit_rows
-from topiarist.hierarchy.growth.annealed import hplsa_schedule
+from topiarist.execution.threads import Threads
 from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.metrics import gini
 from topiarist.models import em, plsa
 from topiarist.models.engine.host import Engine
-from topiarist.scale.threads import Threads
+from topiarist.trees.growth.annealed import hplsa_schedule
 
 SEEDS, REUTERS_SEEDS = range(10), range(3)
 REUTERS_SIZES = (100, 200, None)
@@ -34,11 +34,11 @@ STARTS = 10
 
 def annealed_plsa(counts: Any, seed: int) -> np.ndarray:
     """P(k|d) of flat PLSA that starts at β = 0.5, below which nothing can part, and follows the paper's schedule."""
-    shard = Shard.of(counts, np.float64, N)
+    shard = Shard.from_matrix(counts, np.float64, N)
     rules = em.Rules(100, 1e-5, float(counts.sum()), accelerate=False)
     with Threads() as threads:
         model = plsa.Plsa(Engine(load("compiled"), threads), word_smoothing=0.01)
-        state = plsa.initial([shard], N, np.random.default_rng(seed), 0.01)
+        state = plsa.create_start([shard], N, np.random.default_rng(seed), 0.01)
         for beta in hplsa_schedule(0.5):
             state = em.run(model, [shard], state, rules, inverse_temperature=beta).state
     return state.local[0]

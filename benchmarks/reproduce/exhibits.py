@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks import labelled
 from topiarist import CAM, Corpus
 from topiarist.collection.describe.flat_topics import set_general_words_aside
-from topiarist.hierarchy.words import node_words
+from topiarist.trees.words import select_node_words
 
 N_WORDS = 8
 WIDTH = 116
@@ -48,7 +48,7 @@ def branch(model: CAM, corpus: Corpus, cluster: int) -> None:
     tree, words = model.tree_, corpus.vocabulary.words
     count = np.asarray(corpus.counts.sum(axis=0), np.float64).ravel()
     weight = model.cluster_prior_ @ model.node_given_cluster_
-    labels = node_words(tree, model.word_given_node_, N_WORDS, node_weight=weight, count=count, words=words)
+    labels = select_node_words(tree, model.word_given_node_, N_WORDS, node_weight=weight, count=count, words=words)
     below = tree.path_mask()
     print(f"\n  The branch down to leaf {cluster}: label / P(w|a) / average over the subtree")
     for node in tree.path(tree.leaves[cluster]):

@@ -17,11 +17,11 @@ from benchmarks import gaussian_study, labelled, report
 from benchmarks.findings import Findings, render, spread, store
 from benchmarks.gaussian_study import LABELLED, Collection
 from benchmarks.paths import CACHE
+from benchmarks.reproduce import mixture_pictures as pictures
 from topiarist import GGM, MixtureHierarchy
-from topiarist.estimators.gaussian import mixture_pictures as pictures
+from topiarist.execution.threads import Threads
 from topiarist.models.gaussian import overlaps, selection, starts
 from topiarist.models.gaussian.mixture import Options
-from topiarist.scale.threads import Threads
 
 N_DIMS, N_REPEATS = 5, 100
 WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -43,10 +43,10 @@ def figure_2(found: Findings) -> None:
     joint = TOY.weight * np.exp(-0.5 * away) / TOY.covariance[:, 0, 0]
     posterior = joint / joint.sum(axis=1, keepdims=True)
     ways = {
-        "L2": overlaps.merged(4, overlaps.l2(TOY)),
-        "modified L2": overlaps.merged(4, overlaps.modified_l2(TOY)),
-        "confusion": overlaps.merged(4, overlaps.confusion(posterior, TOY)),
-        "KL": overlaps.merged(4, overlaps.kl(TOY)),
+        "L2": overlaps.merge_components(4, overlaps.l2(TOY)),
+        "modified L2": overlaps.merge_components(4, overlaps.modified_l2(TOY)),
+        "confusion": overlaps.merge_components(4, overlaps.Confusion(posterior, TOY)),
+        "KL": overlaps.merge_components(4, overlaps.Divergence(TOY)),
     }
     wanted = {"L2": ({1, 4}, {1, 2, 4}), "modified L2": ({1, 4}, {1, 3, 4}), "confusion": ({1, 4}, {1, 3, 4})}
     table = []
@@ -72,7 +72,7 @@ def figure_4(found: Findings, collection: Collection, n_repeats: int) -> None:
         repeated = starts.Sample(*(np.repeat(part, len(WEIGHTS), axis=0) for part in sample))
         search = selection.Search(options, SIZES, split=0.5)
         with Threads(None) as threads:
-            result = selection.searched(repeated, np.tile(WEIGHTS, n_repeats), search, threads)
+            result = selection.search_mixtures(repeated, np.tile(WEIGHTS, n_repeats), search, threads)
         errors = gaussian_study.errors_of(result.fits, points[half:], collection.labels[half:])
         errors = errors.reshape(n_repeats, len(WEIGHTS))
         sizes = np.array([fit.params.n_components for fit in result.fits]).reshape(errors.shape)

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from topiarist.counts.split import split_tokens
-from topiarist.hierarchy.growth.loop import Proposal, Proposer, Rules, Species, Stage, Trial, grow
-from topiarist.hierarchy.growth.parts import Parts
-from topiarist.kernels.shard import Side
+from topiarist.kernels.shard import CountsView
 from topiarist.models import cam
 from topiarist.models.engine.host import Engine
+from topiarist.trees.growth.loop import GrowingModel, Proposal, Proposer, Rules, Stage, Trial, grow
+from topiarist.trees.growth.parts import GrowthState
 
 SHARES = (0.8, 0.1, 0.1)
 TOLERANCE = 0.01  # a smaller tree is as good if its perplexity is within this of the best
@@ -43,13 +43,13 @@ class Task:
         words = np.asarray(training.sum(axis=0), np.float64).ravel() + UNSEEN
         return cls(engine, training, heldout, test, words / words.sum())
 
-    def judged(self, parts: Parts) -> tuple[float, float]:
+    def judged(self, parts: GrowthState) -> tuple[float, float]:
         """Return the held-out perplexity, interpolated, and the best λ."""
         own, other = self._probabilities(parts, self.heldout), self.unigram[self.heldout.indices]
         weight = fitted_weight(own, other, self.heldout.data)
         return perplexity(weight * other + (1 - weight) * own, self.heldout.data), weight
 
-    def reported(self, parts: Parts) -> tuple[float, float]:
+    def reported(self, parts: GrowthState) -> tuple[float, float]:
         """Return the test perplexity, with the λ of the held-out tokens."""
         weight = self.judged(parts)[1]
         own, other = self._probabilities(parts, self.test), self.unigram[self.test.indices]
@@ -59,20 +59,20 @@ class Task:
         """Return the test perplexity of the unigram alone."""
         return perplexity(self.unigram[self.test.indices], self.test.data)
 
-    def _probabilities(self, parts: Parts, counts: Any) -> np.ndarray:
+    def _probabilities(self, parts: GrowthState, counts: Any) -> np.ndarray:
         """P(w|d) of each non-zero; P(c|d) comes from the tokens to learn from."""
         sizes = parts.sizes()
         shared = cam.Params(parts.word_given_node, parts.node_given_class, sizes / sizes.sum())
         words = cam.Cam(self.engine, parts.path_mask).class_word_table(shared)
         documents = np.ascontiguousarray(parts.class_given_doc, words.dtype)
-        side, out = Side.of(counts, words.dtype), np.empty(counts.nnz, words.dtype)
+        side, out = CountsView.from_matrix(counts, words.dtype), np.empty(counts.nnz, words.dtype)
 
         def piece(rows: slice) -> None:
             indptr = side.indptr[rows.start : rows.stop + 1]
             here = out[indptr[0] : indptr[-1]]
             self.engine.kernels.mixtures(indptr, side.indices, documents[rows], words, here)
 
-        self.engine.threads.map(piece, side.pieces)
+        self.engine.threads.map(piece, side.slices)
         return out.astype(np.float64)
 
 
@@ -100,7 +100,7 @@ class Watching:
     """
 
     inner: Proposer
-    judge: Callable[[Parts], tuple[float, float]]
+    judge: Callable[[GrowthState], tuple[float, float]]
     limits: tuple[int, ...]
     curve: list[tuple[int, float]] = field(default_factory=list)
     kept: dict[int, list[tuple[float, Stage]]] = field(default_factory=dict)
@@ -121,9 +121,9 @@ class Watching:
                 self.kept[limit] = [one for one in seen if one[0] <= most]
         return self.inner.propose(stage)
 
-    def refused(self, trial: Trial) -> tuple[int, ...]:
+    def find_rejected_splits(self, trial: Trial) -> tuple[int, ...]:
         """See ``growth.Proposer``."""
-        return self.inner.refused(trial)
+        return self.inner.find_rejected_splits(trial)
 
     def best(self, limit: int) -> Stage:
         """Return the tree with the lowest held-out perplexity."""
@@ -134,7 +134,7 @@ class Watching:
         return min(self.kept[limit], key=lambda one: (one[1].parts.n_classes, one[0]))[1]
 
 
-def watched(task: Task, species: Species, proposer: Proposer, limits: tuple[int, ...]) -> Watching:
+def watched(task: Task, species: GrowingModel, proposer: Proposer, limits: tuple[int, ...]) -> Watching:
     """Grow until nothing more is proposed, with every tree judged on the way; the loop's own choice is not used."""
     watching = Watching(proposer, task.judged, limits)
     grow(species, watching, Rules(n_classes=max(limits), negligible=0.0))

@@ -22,7 +22,7 @@ from benchmarks import bars, labelled, report
 from benchmarks.findings import Findings, render, spread, store
 from benchmarks.paths import SHARED_DATA
 from topiarist import PLSA, Corpus, FisherKernel
-from topiarist.collection.find.index import SearchIndex
+from topiarist.collection.search.index import SearchIndex
 from topiarist.counts import CountSettings
 from topiarist.metrics import interpolated_precision
 from topiarist.text.documents import Document

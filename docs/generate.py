@@ -1,9 +1,9 @@
 """Write the generated pages: ``python docs/generate.py``.
 
 ``reference/python.md`` comes from signatures and docstrings, ``reference/commands.md`` from ``--help`` of each command,
-``reference/rest-fields.md`` from the pages of the explorer (``rest.py``), ``design/the-house.md`` and the floor plans
-of packages from the first lines of docstrings (``house.py``), man pages and completions in ``share/`` from the commands
-(``manuals.py``). A test fails when a page differs from what this script would write.
+``reference/rest-fields.md`` from the pages of the explorer (``rest.py``), ``design/module-overview.md`` from the first
+lines of docstrings (``module_overview.py``), man pages and completions in ``packaging/share/`` from the commands
+(``manuals.py``). A test fails if a page differs from the output of this script.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
@@ -22,13 +23,18 @@ from typing import Any
 import typer
 
 import topiarist
-from topiarist.app.cli.commands import app
+from topiarist.cli import settings_file
+from topiarist.cli.commands import app
+from topiarist.collection.state_cache import CachedValue
 
 REFERENCE = Path(__file__).parent / "reference"
 WIDTH = 100
-COMMANDS = ((), *((name,) for name in typer.main.get_command(app).commands))  # type: ignore[attr-defined]
+GROUP: Any = typer.main.get_command(app)
+COMMANDS = ((), *((name,) for name in GROUP.commands))
+SETTING_COMMANDS = ("grow", "topics")  # that read topiarist.toml
 
-# Module, what a reader finds in it, and the names to describe (None: all that the module lists as public).
+# Module, what a reader finds in it, and the names to describe (None: all that the module lists as public): the public
+# names, the values that their methods return, and the packages that guides use.
 MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
     (
         "topiarist",
@@ -36,87 +42,59 @@ MODULES: tuple[tuple[str, str, tuple[str, ...] | None], ...] = (
         tuple(name for name in topiarist.__all__ if name not in ("__version__", "metrics")),
     ),
     ("topiarist.metrics", "Exact definitions: [metrics](metrics.md).", None),
+    ("topiarist.trees.levels", "The value of `metrics.level_curve`.", ("LevelCurve",)),
     ("topiarist.text.readers", "See [read your files](../how-to/read-your-files.md).", None),
-    ("topiarist.text.documents", "What readers yield and report.", ("Document", "Problem")),
-    ("topiarist.text.demo", "The bundled collection.", ("demo_documents",)),
+    ("topiarist.text.documents", "Files and rows that could not be read.", ("Problem",)),
+    ("topiarist.text.tokens", "See [count words](../how-to/count-words.md).", ("Tokenizer",)),
+    ("topiarist.text.stems", "Languages with a stemmer.", ("list_stem_languages",)),
     ("topiarist.counts", "See [count words](../how-to/count-words.md).", None),
-    ("topiarist.scale", "See [scale](../how-to/scale.md).", None),
+    ("topiarist.execution", "See [scale](../how-to/scale.md).", None),
     (
-        "topiarist.collection.grow.recipe",
-        "How a collection is grown.",
-        ("Recipe",),
+        "topiarist.collection.search.results",
+        "Values of `Collection.search` and `similar`. See [shape, file, find](../how-to/shape-file-find.md).",
+        ("SearchResult", "Hit", "Place"),
     ),
-    (
-        "topiarist.collection.find.search",
-        "What `Collection.search` and `similar` give. See [shape, file, find](../how-to/shape-file-find.md).",
-        ("Found", "FoundDocument", "Place"),
-    ),
-    ("topiarist.collection.file.arrivals", "What `Collection.file` and `add` give.", ("Filed",)),
-    ("topiarist.collection.judge.learner", "What `Collection.learn` gives.", ("Quality", "CategoryQuality")),
+    ("topiarist.collection.file.arrivals", "The values of `Collection.file` and `add`.", ("FiledDocument",)),
+    ("topiarist.collection.remove.removal", "The value of `Collection.remove`.", ("Removal",)),
+    ("topiarist.collection.classify.learning", "The value of `Collection.learn`.", ("Quality", "CategoryQuality")),
+    ("topiarist.collection.trends.over_time", "The value of `Collection.over_time`.", ("OverTime",)),
+    ("topiarist.collection.trends.by_group", "The value of `Collection.by_group`.", ("ByGroup",)),
+    ("topiarist.collection.trends.newer", "The value of `Collection.new_since`.", ("RecentChanges",)),
     (
         "topiarist.collection.shape",
-        "Edits for `Collection.shape`, and the tree that they make.",
-        ("Rename", "Describe", "Merge", "Group", "Split", "Move", "Delete", "Pin", "Unpin", "Branch", "Shape"),
+        "Edits for `Collection.shape`.",
+        (
+            *("Branch", "Delete", "Describe", "Forget", "Group", "Ignore", "Merge", "Move", "Pin", "Rename", "Seed"),
+            *("Split", "Unite", "Unpin"),
+        ),
     ),
-    (
-        "topiarist.models.drift",
-        "Has a stream changed? See [follow a stream](../how-to/follow-a-stream.md).",
-        ("find_drift", "Drift", "BatchRecord"),
-    ),
-    ("topiarist.hierarchy", "Pictures.", ("draw", "curve", "draw_drift")),
-    (
-        "topiarist.hierarchy.branches",
-        "New branches for a tree that a stream has outgrown.",
-        ("propose_branches", "grafted", "BranchProposal", "Wanted"),
-    ),
-    ("topiarist.hierarchy.tree_model", "A fitted tree of any model as one value.", ("TreeModel",)),
-    ("topiarist.text.tokens", "Texts to words.", ("Tokenizer",)),
-    ("topiarist.text.stop_words", "Stop lists, for those who ask for them.", ("stop_words", "stop_words_from_file")),
-    ("topiarist.text.stems", "Stemmers.", ("stem_languages",)),
-    ("topiarist.text.language", "The language of a collection.", ("detect_language", "Language")),
+    ("topiarist.collection.shape.tree_state", "The tree that edits make.", ("TreeState",)),
     (
         "topiarist.collection.describe.topic_tree",
-        "What `topiarist grow` calls. See [grow a tree](../how-to/grow-a-tree.md).",
-        ("grow_tree", "describe_tree", "TopicTree", "NodeSummary"),
+        "The value of `grow_tree` and `describe_tree`.",
+        ("TopicTree", "NodeSummary"),
     ),
+    ("topiarist.collection.describe.flat_topics", "The value of `find_topics`.", ("Topics", "Topic")),
     (
-        "topiarist.measures.comparison",
-        "Two trees over the same documents; which node of one is which of the other.",
-        ("compare", "Comparison", "Agreement", "Flow", "Regrouped", "match_nodes", "Match", "Placed"),
-    ),
-    (
-        "topiarist.measures.evaluation",
-        "A tree judged by labels and by itself. Definitions: [metrics](metrics.md).",
-        ("evaluate", "Evaluation", "Labelled"),
-    ),
-    (
-        "topiarist.collection.describe.tables",
-        "Rows to take away, and files of them.",
-        ("documents", "topics", "words", "write"),
-    ),
-    (
-        "topiarist.hierarchy.exchange",
-        "Trees for other programs, and hierarchies that people write.",
-        ("read_tree", "to_graphml", "to_newick", "to_json", "to_paths", "rows"),
-    ),
-    (
-        "topiarist.estimators.category.pmm",
-        "What `PMM.explain` tells. See [PMM](../models/pmm.md).",
-        ("Evidence",),
-    ),
-    (
-        "topiarist.collection.describe.flat_topics",
-        "What `topiarist topics` calls.",
-        ("find_topics", "Topics", "Topic", "set_general_words_aside", "distinctive"),
-    ),
-    (
-        "topiarist.collection.find.index",
-        "See [Fisher kernels](../models/fisher.md#search).",
+        "topiarist.collection.search.index",
+        "Values of `SearchIndex`. See [Fisher kernels](../models/fisher.md#search).",
         None,
     ),
     (
+        "topiarist.trees",
+        "Functions of `Tree` values and their words.",
+        ("select_node_words", "draw_tree", "draw_curve"),
+    ),
+    ("topiarist.trees.tree_model", "A fitted tree of any model as one value: `tree_model_`.", ("TreeModel",)),
+    (
+        "topiarist.models.online",
+        "Figures of the batches of a stream. See [follow a stream](../how-to/follow-a-stream.md).",
+        ("BatchRecord",),
+    ),
+    ("topiarist.estimators.category.pmm", "The value of `PMM.explain`. See [PMM](../models/pmm.md).", ("Evidence",)),
+    (
         "topiarist.errors",
-        "Every error raised on purpose says what was expected, what came and what to try.",
+        "An error has a message with what was expected and found, and a hint.",
         ("TopiaristError", "UsageError", "InputError", "DamagedError", "ResourceError"),
     ),
 )
@@ -126,7 +104,7 @@ COLOURS = ("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS")
 
 ASK_ALL = """
 import contextlib, io, json, sys
-from topiarist.app.cli.commands import app
+from topiarist.cli.commands import app
 found = {}
 for name in sys.argv[1:]:
     with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.suppress(SystemExit):
@@ -134,12 +112,29 @@ for name in sys.argv[1:]:
     found[name] = said.getvalue()
 print(json.dumps(found))
 """
+SETTINGS = """## Settings
+
+Keys of `topiarist.toml`, of a file that `--config` names and, in capitals after `TOPIARIST_`, of the environment:
+`stop-words = "en"` in a file is `TOPIARIST_STOP_WORDS=en` in the environment. The order is: typed, environment, file,
+default. A key without an option cannot be typed. A table such as `[grow]` holds keys of one command. `--show-config`
+prints each value and its origin. See [settings in a file](../how-to/grow-a-tree.md#settings-in-a-file).
+
+The last column says whether a file that is found in or beside the source can set the key. `stop-words` of such a file
+names no file. `file` and `similar` take `xml-path` and `ocr` from the environment. All commands that write take `wait`
+from it.
+
+| key | meaning | default | commands | option | in a found file |
+|---|---|---|---|---|---|
+{rows}
+
+No keys are {typed_only}.
+"""
 EXIT_CODES = """## Exit codes
 
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | done, but more than `--max-failures` percent of the documents failed to be read; or `find` found nothing |
+| 1 | done, but more than `max-failures` percent of the documents failed to be read; or `find` found nothing |
 | 2 | wrong use: an option, a path, a column or a format |
 | 3 | the input holds no usable text |
 | 4 | a collection or model is damaged, or from a newer version |
@@ -179,7 +174,33 @@ def commands_page() -> str:
     for command in COMMANDS:
         title = " ".join(("topiarist", *command))
         parts.append(f"## {title}\n\n```text\n{_helps()[' '.join(command)]}\n```")
-    return "\n\n".join([*parts, EXIT_CODES])
+    return "\n\n".join([*parts, settings_section(), EXIT_CODES])
+
+
+def settings_section() -> str:
+    """Return the table of all keys of ``topiarist.toml``."""
+    options = {name: import_module(f"topiarist.cli.commands.{name}").Options for name in SETTING_COMMANDS}
+    defaults = {name: {known.name: known.default for known in fields(declared)} for name, declared in options.items()}
+    parameters = {name: {one.name: one for one in GROUP.commands[name].params} for name in SETTING_COMMANDS}
+    rows = []
+    for key in (*settings_file.HARMLESS_SETTINGS, *settings_file.RESTRICTED_SETTINGS):
+        commands = [name for name in SETTING_COMMANDS if key in parameters[name]]
+        first = parameters[commands[0]][key]
+        values = {name: _default(defaults[name][key]) for name in commands}
+        same = len(set(values.values())) == 1
+        shown = values[commands[0]] if same else ", ".join(f"{value or 'none'} ({at})" for at, value in values.items())
+        typed = "" if settings_file.is_setting_only(first) else f"`{first.opts[0]}`"
+        found = "yes" if key in settings_file.HARMLESS_SETTINGS else "no"
+        meaning = " ".join(first.help.split()).replace("|", "\\|")
+        cells = (f"`{key.replace('_', '-')}`", meaning, shown, ", ".join(commands), typed, found)
+        rows.append(f"| {' | '.join(cells)} |".replace("|  |", "| |"))
+    typed_only = ", ".join(f"`{key.replace('_', '-')}`" for key in settings_file.ONLY_TYPED if key != "sources")
+    return SETTINGS.format(rows="\n".join(rows), typed_only=typed_only)
+
+
+def _default(value: Any) -> str:
+    """Return a default as it is written into the file; nothing for None."""
+    return "" if value is None else f"`{json.dumps(value)}`"
 
 
 def rest_fields_page() -> str:
@@ -217,8 +238,8 @@ def _member(name: str, value: Any) -> str:
     """One line about a method or property of our own."""
     if name.startswith("_"):
         return ""
-    if isinstance(value, property | cached_property):
-        return f"- `{name}`: {_summary(getattr(value, 'func', None) or getattr(value, 'fget', None))}"
+    if isinstance(value, property | cached_property | CachedValue):
+        return f"- `{name}`: {_summary(value)}"
     value = getattr(value, "__func__", value)
     return _line(name, value) if inspect.isfunction(value) else ""
 
@@ -295,7 +316,7 @@ def main() -> None:
         print(f"wrote reference/{name}: {len(text.splitlines())} lines")
     sys.path.insert(0, str(Path(__file__).parent))
     import_module("manuals").write()
-    import_module("house").write()
+    import_module("module_overview").write()
 
 
 if __name__ == "__main__":

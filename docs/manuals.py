@@ -1,4 +1,4 @@
-"""Man pages and completions of shells, in ``share/``: from the commands themselves. The wheel brings them along.
+"""Man pages and completions of shells, in ``packaging/share/``, made from the commands. The wheel brings them along.
 
 A completion is a plain script: it starts no Python, and so answers at once.
 """
@@ -7,22 +7,22 @@ from __future__ import annotations
 
 import re
 import shutil
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from topiarist.app.cli.commands import COMMANDS, app
+from topiarist.cli.commands import COMMANDS, app
+from topiarist.cli.settings_file import is_setting_only, variable
 from topiarist.version import __version__
 
-SHARE = Path(__file__).parents[1] / "share"
+SHARE = Path(__file__).parents[1] / "packaging" / "share"
 GROUP: Any = typer.main.get_command(app)
 ABOUT = "Shape document collections into topic trees."
 
 
 def files() -> dict[str, str]:
-    """Every file by its place in ``share/``."""
+    """Every file by its path in ``packaging/share/``."""
     found = {"man/man1/topiarist.1": _whole_manual()}
     found |= {f"man/man1/topiarist-{name}.1": _manual(name) for name in COMMANDS}
     found["bash-completion/completions/topiarist"] = _bash()
@@ -38,7 +38,7 @@ def write() -> None:
         path = SHARE / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    print(f"wrote share/: {len(COMMANDS) + 1} man pages, completions of three shells")
+    print(f"wrote packaging/share/: {len(COMMANDS) + 1} man pages, completions of three shells")
 
 
 def options(command: Any) -> list[Any]:
@@ -62,9 +62,9 @@ def takes_value(option: Any) -> bool:
 
 
 def choices(option: Any) -> list[str]:
-    """The values that an option may have, where they are few."""
-    kind = getattr(getattr(option, "type_descriptor", None), "annotation", None)
-    return [str(one.value) for one in kind] if isinstance(kind, type) and issubclass(kind, Enum) else []
+    """Return the values of an option with fixed names, which its placeholder lists: ``<a|b>``."""
+    names = re.fullmatch(r"<([\w-]+(?:\|[\w-]+)+)>", option.metavar or "")
+    return names[1].split("|") if names else []
 
 
 def sentence(text: str | None) -> str:
@@ -119,7 +119,19 @@ def _manual(name: str) -> str:
     for panel in panels:
         mine = [one for one in options(command) if getattr(one, "rich_help_panel", None) == panel]
         lines += [f'.SH "{(panel or "Options").upper()}"', *_options(mine)]
-    examples = [line.strip() for line in (command.epilog or "").splitlines() if line.strip().startswith("topiarist")]
+    settings = [one for one in command.params if is_setting_only(one)]
+    if settings:
+        lines += [
+            ".SH SETTINGS",
+            _roff("Variables of the environment; of grow and topics also keys of topiarist.toml."),
+        ]
+        for one in settings:
+            lines += [".TP", f".B {_roff(variable(one.name))}", _roff(sentence(one.help))]
+    examples = [
+        line.strip()
+        for line in (command.epilog or "").splitlines()
+        if "topiarist " in line.partition("#")[0] and line.strip()[:9].lower() == "topiarist"
+    ]
     if examples:
         lines += [".SH EXAMPLES", ".nf", *map(_roff, examples), ".fi"]
     return "\n".join([*lines, ".SH SEE ALSO", ".BR topiarist (1)", ""])

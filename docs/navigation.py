@@ -58,6 +58,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "reference/commands",
         "reference/python",
         "reference/metrics",
+        "reference/glossary",
         "reference/rest",
         "reference/rest-fields",
         "measured",
@@ -67,8 +68,9 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "changelog",
     ),
     "Design": (
-        "design/the-house",
+        "design/module-overview",
         "design/add-a-model",
+        "design/language",
         "design/decisions",
         "design/growing-trees",
         "design/collection-folder",

@@ -18,7 +18,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from topiarist import PLSA, Collection, Corpus, Recipe, demo_documents
-from topiarist.collection import look_at
+from topiarist.collection.describe.documents import load_document_details
 from topiarist.counts import CountSettings
 from topiarist.text.documents import Document
 
@@ -43,7 +43,7 @@ def save(name: str, figure: Figure) -> None:
 def levels(collection: Collection) -> None:
     """The words of one document, each under the level that it speaks from."""
     id = next(one.id for one in islice(demo_documents(), DOCUMENTS) if "galaxies" in one.text and len(one.text) > 900)
-    found = look_at(collection, id)
+    found = load_document_details(collection, id)
     figure = Figure(figsize=(8.5, 3.4))
     axes = figure.subplots()
     axes.axis("off")

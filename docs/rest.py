@@ -10,8 +10,8 @@ import typing
 from functools import cache
 from typing import Any
 
-from topiarist.app.explorer.pages.registry import PAGES
-from topiarist.app.explorer.web import placements
+from topiarist.web.http import placements
+from topiarist.web.pages.registry import PAGES
 
 VALUES = (*(page.value for page in PAGES), placements.Placements)
 INTRODUCTION = """\
@@ -35,7 +35,7 @@ else, or with `text=true`, its text."""
 def page() -> str:
     """The text of ``reference/rest-fields.md``."""
     parts = [INTRODUCTION, "## Every address"]
-    parts += [_address(f"GET {one.data_path}", one.question, one.ask, one.value) for one in PAGES]
+    parts += [_address(f"GET {one.data_path}", one.summary, one.ask, one.value) for one in PAGES]
     parts.append(
         _address(f"POST {placements.PLACEMENTS}", _summary(placements), placements.Texts, placements.Placements)
     )

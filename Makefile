@@ -4,10 +4,11 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help demo explore test lint docs fuzz bench compare reproduce clean mutants audit hashes newest
+.PHONY: help demo explore quick test lint docs fuzz bench compare reproduce clean mutants audit hashes newest
 help:
 	@echo "make demo       set up, then grow a tree of topics from the bundled abstracts, find and file something"
 	@echo "make explore    open that collection in the browser"
+	@echo "make quick      the unit tests that need no browser, cluster or grown collection (about a minute)"
 	@echo "make test       set up, then check style, types and imports, and run the tests"
 	@echo "make lint       style, types and the direction of imports only"
 	@echo "make docs       build the documentation as a site that needs no network, with a search: build/docs/site"
@@ -49,7 +50,7 @@ fuzz: $(VENV)/dev
 	@$(BIN)/python tools/fuzz_files.py --files 100000
 	@$(BIN)/python tools/fuzz_fits.py --fits 100000
 	@$(BIN)/python tools/fuzz_requests.py --requests 10000
-	@TOPIARIST_FUZZ=300 $(BIN)/python -m pytest -q tests/app/explorer/test_schema.py
+	@TOPIARIST_FUZZ=300 $(BIN)/python -m pytest -q tests/web/test_schema.py
 
 # Breaks one thing after the other and sees whether a test fails; hours. ARGS='--own' has only the list of promises.
 mutants: $(VENV)/dev
@@ -67,6 +68,11 @@ hashes: $(VENV)/dev $(VENV)/docs
 # notice first. ARGS are other tests.
 newest:
 	@PYTHON=$(PYTHON) sh tools/newest.sh $(ARGS)
+
+# Unit tests of functions and values, without the browser, Dask and scikit-learn's checks. ARGS are further options.
+QUICK := tests/counts tests/display tests/metrics tests/storage tests/trees tests/test_structure.py tests/test_language.py
+quick: $(VENV)/dev
+	@$(BIN)/python -m pytest -q -n 2 $(QUICK) $(ARGS)
 
 test: lint
 	@echo "== Running the tests"
@@ -108,17 +114,17 @@ $(VENV)/bin/python:
 	@echo "== Making a virtual environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python came without its venv module. Try: apt install python3-venv"; exit 2; }
 
-$(VENV)/demo: $(VENV)/bin/python pyproject.toml constraints.txt hashes/core.txt
+$(VENV)/demo: $(VENV)/bin/python pyproject.toml constraints.txt packaging/hashes/core.txt
 	@echo "== Installing topiarist and what it needs (about a minute)"
 	@$(BIN)/python tools/install.py core
 	@touch $@
 
-$(VENV)/dev: $(VENV)/bin/python pyproject.toml constraints.txt hashes/dev.txt
+$(VENV)/dev: $(VENV)/bin/python pyproject.toml constraints.txt packaging/hashes/dev.txt
 	@echo "== Installing topiarist with the tools of its developers (about a minute)"
 	@$(BIN)/python tools/install.py dev
 	@touch $@ $(VENV)/demo
 
-$(VENV)/docs: $(VENV)/demo hashes/docs.txt
+$(VENV)/docs: $(VENV)/demo packaging/hashes/docs.txt
 	@echo "== Installing what builds the documentation"
 	@$(BIN)/python tools/install.py docs
 	@touch $@

@@ -8,10 +8,24 @@ import pytest
 
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
+from topiarist.progress import NOTE, PHASE, ProgressReporter
 from topiarist.text.demo import demo_documents
 
 N_DOCS, N_NEW = 500, 40
 N_WORDS = 60  # of each abstract that are kept
+
+
+class NoteCollector(ProgressReporter):
+    """Reporter that keeps notes and phases."""
+
+    def __init__(self):
+        self.notes, self.phases = [], []
+
+    def report(self, event):
+        if event.kind == NOTE:
+            self.notes.append(event.text)
+        elif event.kind == PHASE:
+            self.phases.append(event.text)
 
 
 def documents():

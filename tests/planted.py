@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.app.explorer.words import GENERAL, TOPICS
+from tests.web.words import GENERAL, TOPICS
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.text.documents import Document

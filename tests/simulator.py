@@ -66,7 +66,7 @@ def _run(block, grid_point, *arguments):
 
 def patient():
     """Let lanes wait from now on, for this process; on a device there is nothing to do."""
-    if not warp.SIMULATED:
+    if not warp.IS_SIMULATED:
         return
     kernel.BlockManager.run = _run
     kernel.BlockThread.syncthreads = lambda thread: thread._manager.meeting.wait()

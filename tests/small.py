@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from topiarist.store import edit_log
-from topiarist.store.collection_folder import Folder, begin
-from topiarist.store.document_table import Documents
-from topiarist.store.generation import new_part
+from topiarist.storage import edit_log
+from topiarist.storage.collection_folder import Folder, begin_generation
+from topiarist.storage.document_table import Documents
+from topiarist.storage.generation import new_part
 from topiarist.text.documents import Document
 
 DOCUMENTS = (
@@ -22,7 +22,7 @@ DOCUMENTS = (
 
 def grown(where: Path, documents=DOCUMENTS, **options) -> Folder:
     """A finished collection."""
-    with begin(where, **options) as growing:
+    with begin_generation(where, **options) as growing:
         generation = growing.generation
         Documents(generation.database).load(documents)
         with new_part(generation, "tree") as part:

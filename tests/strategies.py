@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
 
-from topiarist.hierarchy import Tree
+from topiarist.trees import Tree
 
 
 @st.composite

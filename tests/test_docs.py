@@ -1,9 +1,11 @@
 """Undocumented means failing: labels, names, options and links exist, generated pages are fresh, examples run."""
 
+import ast
 import contextlib
 import importlib.util
 import inspect
 import json
+import pkgutil
 import re
 import runpy
 import shlex
@@ -18,8 +20,9 @@ import typer
 from typer.testing import CliRunner
 
 import topiarist
-from topiarist.app.cli.commands import COMMANDS, app
-from topiarist.collection import account_of
+from topiarist.cli.commands import COMMANDS, app
+from topiarist.cli.settings_file import HARMLESS_SETTINGS, ONLY_TYPED, RESTRICTED_SETTINGS
+from topiarist.collection.describe.account import build_account
 from topiarist.estimators.tree_models import TREE_MODELS
 
 ROOT = Path(__file__).parents[1]
@@ -38,9 +41,35 @@ EXAMPLES = [
     and page not in ON_THE_PILE
 ]
 
+MAX_MODULES = 20  # of a package, so that its list fits a screen
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LABEL = re.compile(r"\(([A-Z])(\d{1,2})\)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+GENERATED = {"python.md", "commands.md", "rest-fields.md", "module-overview.md"}
+WRITTEN = [
+    page
+    for page in (*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md")
+    if page.name not in GENERATED and page != DOCS / "design" / "language.md"  # which shows bad names
+]
+DOTTED_NAME = re.compile(r"`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?:\([^`]*\))?`")
+FILE_NAME = re.compile(
+    r"\.(bin|c|css|csv|eml|html|ipynb|json|jsonl|md|mbox|npy|npz|parquet|pdf|po|py|report|safetensors|service|sqlite|svg"
+    r"|toml|topiary|txt|xlsx|yaml|yml|zip)$"
+)
+ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
+NOT_PYTHON = {  # a column, a path in JSON, and names of packages that are not always installed
+    *("documents.date", "author.name", "client.dashboard_link", "np.random.seed", "OSA.distance"),
+}
+INSTANCES = {
+    "collection": "Collection",
+    "corpus": "Corpus",
+    "counter": "StreamCounter",
+    "model": "CAM",
+    "reading": "Reading",
+    "tree": "Tree",
+    "tree_": "Tree",
+}
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +91,8 @@ def generate(load):
 
 
 @pytest.fixture(scope="module")
-def house(load):
-    return load("house")
+def overview(load):
+    return load("module_overview")
 
 
 def words_of(text):
@@ -113,6 +142,76 @@ def test_every_public_name_has_an_example_that_runs():
                 if name not in used and name != "__version__"]  # fmt: skip
 
 
+class PackageNames:
+    """Names in the source: those of each module, and the members of each class with a module's last part."""
+
+    def __init__(self):
+        self.modules, self.classes = {}, {}
+        for source in SOURCES:
+            parts = source.relative_to(ROOT / "src").with_suffix("").parts
+            module = ".".join(part for part in parts if part != "__init__")
+            nodes = ast.parse(source.read_text("utf-8")).body
+            self.modules[module] = self.modules.get(module, set()) | {name for node in nodes for name in bound(node)}
+            package, _, last = module.rpartition(".")
+            self.modules.setdefault(package, set()).add(last)
+            for node in nodes:
+                if isinstance(node, ast.ClassDef):
+                    members = {name for child in ast.walk(node) for name in bound(child)}
+                    bases = [base.id for base in node.bases if isinstance(base, ast.Name)]
+                    self.classes.setdefault(node.name, []).append((last, members, bases))
+
+    def has_member(self, name, member, stem=""):
+        classes = self.classes.get(name, [])
+        classes = [entry for entry in classes if entry[0] == stem] or classes
+        return any(
+            member in members or any(self.has_member(base, member) for base in bases if base != name)
+            for _, members, bases in classes
+        )
+
+    def resolves(self, name, stem):
+        """Whether a dotted name is in the package, is a member of one of its classes, or can be imported."""
+        first, *rest = name.split(".")
+        first = INSTANCES.get(first, first)
+        if first in self.classes:
+            known = {member for entries in self.classes.values() for _, members, _ in entries for member in members}
+            return self.has_member(first, rest[0], stem) and known.issuperset(rest[1:])
+        for end in range(len(rest) + 1):
+            module, below = ".".join([first, *rest[:end]]), rest[end:]
+            for known, names in self.modules.items():
+                if not f".{known}".endswith(f".{module}") or (below and below[0] not in names):
+                    continue
+                if len(below) < 2 or self.has_member(below[0], below[1], known.rpartition(".")[2]):
+                    return True
+        with contextlib.suppress(ImportError, AttributeError):
+            return pkgutil.resolve_name(name) is not None
+        return False
+
+
+def bound(node):
+    """Names that a statement defines, imports or assigns, also to ``self``."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {alias.asname or alias.name for alias in node.names}
+    if isinstance(node, ast.If | ast.Try):
+        return {name for child in node.body for name in bound(child)}
+    assigned = getattr(node, "targets", [getattr(node, "target", None)]) if isinstance(node, ASSIGNMENTS) else []
+    targets = [child for target in assigned for child in ast.walk(target)]
+    return {getattr(target, "id", "") or getattr(target, "attr", "") for target in targets} - {""}
+
+
+@pytest.fixture(scope="module")
+def package_names():
+    return PackageNames()
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_dotted_names_of_pages_resolve(package_names, page):
+    prose = BLOCK.sub("", page.read_text("utf-8"))
+    names = {name for name in DOTTED_NAME.findall(prose) if not FILE_NAME.search(name)} - NOT_PYTHON
+    assert not sorted(name for name in names if not package_names.resolves(name, page.stem))
+
+
 @pytest.mark.parametrize(
     "name", [name for name in topiarist.__all__ if hasattr(getattr(topiarist, name), "get_params")]
 )
@@ -136,13 +235,21 @@ def test_every_command_and_option_is_in_the_reference():
                 assert not [spelling for spelling in option.opts if f"{spelling} " not in section], (name, option.name)
 
 
+def test_every_setting_is_in_the_reference(generate):
+    section = generate.commands_page().split("\n## Settings\n")[1].split("\n## ")[0]
+    keys = re.findall(r"^\| `([\w-]+)` \|", section, re.MULTILINE)
+    assert keys == [name.replace("_", "-") for name in (*HARMLESS_SETTINGS, *RESTRICTED_SETTINGS)]
+    assert {"growth", "topic-mix", "stop-words", "threads"} <= set(keys)
+    assert not [name for name in ONLY_TYPED[1:] if f"`{name.replace('_', '-')}`" not in section]
+
+
 def test_exit_codes_are_those_of_the_code():
     from topiarist import errors
-    from topiarist.app.cli.terminal import failures
+    from topiarist.cli.terminal import failures
 
     table = (DOCS / "reference" / "commands.md").read_text("utf-8").split("## Exit codes")[1]
     codes = {error.exit_code for error in vars(errors).values() if hasattr(error, "exit_code")}
-    for code in codes | {failures.INTERRUPTED, failures.RESOURCES, failures.OUR_FAULT}:
+    for code in codes | {failures.INTERRUPTED_EXIT, failures.RESOURCES, failures.OUR_FAULT}:
         assert f"| {code} |" in table
 
 
@@ -154,17 +261,15 @@ def test_generated_pages_are_fresh(generate, page):
     )
 
 
-def test_the_map_and_every_floor_plan_are_fresh(house):
-    assert house.PAGE.read_text("utf-8") == house.page(), "run: python docs/generate.py"
-    for package in house.packages():
-        source = (package / "__init__.py").read_text("utf-8")
-        assert source == house.with_floor_plan(source, house.floor_plan(package)), f"{package}: docs/generate.py"
+def test_module_overview_is_fresh(overview):
+    assert overview.PAGE.read_text("utf-8") == overview.page(), "run: python docs/generate.py"
 
 
-def test_every_module_says_in_one_line_what_it_holds(house):
-    lines = {path: house.first_line(path) for package in house.packages() for path in house.rooms_of(package)}
+def test_every_module_has_summary_of_one_line(overview):
+    lines = {path: overview.summary(path) for package in overview.packages() for path in overview.modules(package)}
     assert not [str(path) for path, line in lines.items() if not 10 <= len(line) <= 130]
-    assert not [str(package) for package in house.packages() if len(house.rooms_of(package)) > 20]
+    large = {package.name for package in overview.packages() if len(overview.modules(package)) > MAX_MODULES}
+    assert large <= {"commands"}  # one module for each command
 
 
 @pytest.mark.parametrize("page", [*PAGES, *sorted(ROOT.glob("*.md"))], ids=lambda page: str(page.relative_to(ROOT)))
@@ -182,7 +287,7 @@ def test_links_lead_somewhere(page):
 
 
 def test_the_home_page_names_every_command():
-    table = (DOCS / "index.md").read_text("utf-8").split("## Every command")[1].split("\n## ")[0]
+    table = (DOCS / "index.md").read_text("utf-8").split("## Commands")[1].split("\n## ")[0]
     assert not [name for name in COMMANDS if f"`{name}`" not in table]
     assert not set(re.findall(r"`(\w+)`", table)) - set(COMMANDS)
 
@@ -235,7 +340,7 @@ def test_the_dirty_pile_and_the_pages_that_go_on_with_it_run(tmp_path, monkeypat
     kinds = ("messages", "web pages", "PDF", "tickets", "texts in an archive", "texts in an old encoding")
     with topiarist.Collection.open("pile.topiary") as collection:
         number = len(collection)
-        account = {one.what: one.number for one in account_of(collection)}
+        account = {one.what: one.number for one in build_account(collection)}
     assert number == sum(made[kind] for kind in kinds) + made["copies"] + made["edited copies"]
     assert account["copies"] == made["copies"] + made["edited copies"]
     assert len(ON_THE_PILE) > 4
@@ -271,8 +376,16 @@ def follow(page, module):
 
 
 def run_command(line):
-    """Run a line of a shell block in this process: ``topiarist …``, perhaps into a file; or a script of ours."""
+    """Run a line of a shell block in this process: ``topiarist …``, perhaps into a file, or one of our scripts.
+
+    Variables such as ``TOPIARIST_WORDS=5`` may come before the command.
+    """
     program, *arguments = shlex.split(line)
+    variables = {}
+    while "=" in program:
+        name, _, value = program.partition("=")
+        variables[name] = value
+        program, *arguments = arguments
     if program == "python":
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(sys, "argv", arguments)
@@ -282,7 +395,7 @@ def run_command(line):
     target = None
     if ">" in arguments:
         arguments, (target,) = arguments[: arguments.index(">")], arguments[arguments.index(">") + 1 :]
-    done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    done = CliRunner().invoke(app, arguments, env=variables, catch_exceptions=False)
     assert done.exit_code == 0, f"{line}\n{done.output}"
     assert done.output.strip()
     if target:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import topiarist
-from topiarist.app.cli.commands import COMMANDS
+from topiarist.cli.commands import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 
@@ -76,7 +76,7 @@ def test_bash_completes(manuals, typed, offered):
 
 
 def test_the_version_is_told_once_and_quickly():
-    script = "import sys, topiarist.app.cli as cli; sys.argv = ['topiarist', '--version']; cli.main(); "
+    script = "import sys, topiarist.cli as cli; sys.argv = ['topiarist', '--version']; cli.main(); "
     script += "print(sorted({'typer', 'rich', 'numpy'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [f"topiarist {topiarist.__version__}", "[]"]

@@ -75,6 +75,6 @@ def test_estimators_of_the_readme_work_alone(monkeypatch, capsys):
     perplexity = float(run_cell(blocks[1], names, "README.md"))
     assert 50 < perplexity < names["corpus"].n_words
     assert "·" in capsys.readouterr().out
-    found, model = names["found"], names["model"]
-    assert found.nodes[0].words
+    tree, model = names["tree"], names["model"]
+    assert tree.nodes[0].words
     assert model.components_.shape == (20, names["corpus"].counts.shape[1])

@@ -15,8 +15,8 @@ from pathlib import Path
 from rich.console import Console
 
 from topiarist import Collection
-from topiarist.app.cli.commands.growing import topics
-from topiarist.app.cli.terminal import figures
+from topiarist.cli.commands import topics
+from topiarist.cli.terminal.targets import save_figure
 from topiarist.collection.describe.flat_topics import find_topics
 from topiarist.counts.corpus import Corpus
 from topiarist.text.demo import demo_documents
@@ -34,7 +34,7 @@ def main(folder: Path) -> None:
 def draw_tree(path: Path) -> None:
     """Grow the tree and draw it."""
     with Collection.grow(demo_documents()) as collection:
-        figures.save(collection.tree.draw, str(path))
+        save_figure(collection.tree.draw, str(path))
 
 
 def draw_topics(path: Path) -> None:
@@ -42,7 +42,7 @@ def draw_topics(path: Path) -> None:
     began = time.perf_counter()
     corpus = Corpus.from_documents(demo_documents(), keep_texts=False)
     console = Console(record=True, width=132, file=io.StringIO(), force_terminal=True)
-    console.print("[dim]$[/dim] topiarist topics demo --topics 14 --words 6", highlight=False)
+    console.print("[dim]$[/dim] TOPIARIST_WORDS=6 topiarist topics demo --topics 14", highlight=False)
     found = find_topics(corpus, 14, n_words=6)
     topics.show(found, console, time.perf_counter() - began, demo=True)
     drawing = console.export_svg(title="topiarist")

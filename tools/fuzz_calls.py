@@ -2,8 +2,8 @@
 
     python tools/fuzz_calls.py [--only edit] [--faults KILL,EIO] [--most 100000] [--seed 0]
 
-What ``tests/store/test_faults.py`` lets fail are calls of Python; SQLite asks the system by itself. Here strace lets a
-call of a forked writer fail, whoever makes it: each open, write, sync, rename, link, removal and new folder in turn,
+What ``tests/storage/test_faults.py`` lets fail are calls of Python; SQLite asks the system by itself. Here strace lets
+a call of a forked writer fail, whoever makes it: each open, write, sync, rename, link, removal and new folder in turn,
 with each error that it may have, once and from then on; or the writer is killed there. Afterwards the collection is
 what it was or what it should become, a check finds nothing wrong, nobody speaks of damage, and the same writer
 succeeds. Needs Linux and strace.
@@ -30,11 +30,11 @@ HERE = Path(__file__).resolve()
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
 
 from tests.small import grown  # noqa: E402
-from tests.store.test_faults import WRITERS, check_store, seen  # noqa: E402
+from tests.storage.test_faults import WRITERS, check_store, seen  # noqa: E402
 from trials import finish  # noqa: E402
 
 from topiarist.errors import TopiaristError  # noqa: E402
-from topiarist.store.collection_folder import Folder  # noqa: E402
+from topiarist.storage.collection_folder import Folder  # noqa: E402
 
 OPENS = ("openat",)
 OTHERS = (

@@ -82,9 +82,10 @@ def write_notes(home: Path, number: int) -> None:
 
 def warm_up(home: Path, where: Path) -> None:
     """Load and compile here what commands load when they run, so that those that are forked need not."""
-    from topiarist.app.cli.commands import app  # noqa: F401
+    from tests.digests import digest_of
+
+    from topiarist.cli.commands import app  # noqa: F401
     from topiarist.collection.collection import Collection
-    from topiarist.collection.verify.digests import digest_of
     from topiarist.text.readers import read
 
     if _warm:
@@ -168,7 +169,7 @@ class Recorder:
         self.dirty.discard(path)
         self.names.discard(path)
 
-    def renamed(self, old: str, new: str) -> None:
+    def rename_unnamed(self, old: str, new: str) -> None:
         """Something got its name; the manifest is a commit."""
         if not self.ours(new):
             return
@@ -213,7 +214,7 @@ def recording(folder: Path) -> Iterator[Recorder]:
     import pytest
     from tests.faults import named
 
-    from topiarist.store import edit_log
+    from topiarist.storage import edit_log
 
     seen = Recorder(folder)
     plain_open, plain_keep = builtins.open, edit_log.keep
@@ -238,7 +239,7 @@ def recording(folder: Path) -> Iterator[Recorder]:
     def moves(name: str) -> Any:
         def move(old: Any, new: Any, **others: Any) -> None:
             before, after = os.path.realpath(old), os.path.realpath(new)
-            seen.renamed(before, after)
+            seen.rename_unnamed(before, after)
             plain[name](old, new, **others)
 
         return move
@@ -275,9 +276,10 @@ def recording(folder: Path) -> Iterator[Recorder]:
 
 def sign(home: Path) -> str | None:
     """What the collection is now; None where there is none."""
+    from tests.digests import digest_of
+
     from topiarist.collection.collection import Collection
     from topiarist.collection.state import CATEGORIES
-    from topiarist.collection.verify.digests import digest_of
     from topiarist.errors import DamagedError, TopiaristError
 
     try:
@@ -292,7 +294,7 @@ def sign(home: Path) -> str | None:
 
 def faults_of(home: Path, done: Done, known: tuple[Any, Any], victim: Victim) -> Iterator[str]:
     """Everything that is wrong after a command that something went wrong in."""
-    from topiarist.collection.check import check
+    from topiarist.collection.check import check_folder
     from topiarist.errors import TopiaristError
 
     if done.code is None:
@@ -308,7 +310,7 @@ def faults_of(home: Path, done: Done, known: tuple[Any, Any], victim: Victim) ->
         yield "said that it was done, and it is not"
     if now is not None:
         try:
-            wrong = [one for one in check(home / FOLDER) if one.severity == "error"]
+            wrong = [one for one in check_folder(home / FOLDER) if one.severity == "error"]
         except TopiaristError as error:
             yield f"cannot be checked: {error}"
             return

@@ -27,7 +27,7 @@ from tests.text.readers.torture import build  # noqa: E402
 from trials import finish  # noqa: E402
 
 from topiarist.text.readers import Limits, read  # noqa: E402
-from topiarist.text.readers.making import storable  # noqa: E402
+from topiarist.text.readers.making import to_storable  # noqa: E402
 
 TOGETHER, LARGEST = 2_000, 60_000  # files in a folder, and bytes of one that is changed
 NUMBERS = (b"\xff\xff\xff\xff", b"\x00\x00\x00\x00", b"\x7f\xff\xff\xff", b"99999999999999999999", b"-1", b"1e999")
@@ -91,7 +91,7 @@ def rounds(
                 for one in documents:
                     told |= set(NUMBER.findall(one.source))
                     tally["documents"] += 1
-                    if storable(one.text) != one.text or storable(one.id) != one.id:
+                    if to_storable(one.text) != one.text or to_storable(one.id) != one.id:
                         wrong.append(f"{one.source}: a text that cannot be stored")
                 for problem in documents.problems:
                     tally["problems"] += 1

@@ -29,11 +29,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from topiarist.collection.check import check
+from topiarist.collection.check import check_folder
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.errors import TopiaristError
-from topiarist.store.edit_log import checksum
+from topiarist.storage.edit_log import checksum
 from topiarist.text.demo import demo_documents
 
 LONGEST, PATIENCE = 10, 60  # seconds of the processor, and by the clock: other work on the machine is no fault of ours
@@ -209,7 +209,7 @@ def looked(path: Path) -> int:
     signal.setitimer(signal.ITIMER_PROF, LONGEST)
     _inside.append(str(path))
     try:
-        damaged = any(one.severity == "error" for one in check(path))
+        damaged = any(one.severity == "error" for one in check_folder(path))
         try:
             with Collection.open(path) as collection:
                 for look in LOOKS:

@@ -97,7 +97,7 @@ def sign(home: Path) -> str | None:
 
 def faults_after(home: Path, victim: Victim, old: str | None, new: str | None) -> Iterator[str]:
     """Everything that is wrong after a kill."""
-    from topiarist.collection.check import check
+    from topiarist.collection.check import check_folder
     from topiarist.errors import TopiaristError
 
     now = sign(home)
@@ -105,12 +105,12 @@ def faults_after(home: Path, victim: Victim, old: str | None, new: str | None) -
         yield f"{victim.name}: neither the old state nor the new one"
     if now is None:
         try:
-            check(home / FOLDER)
+            check_folder(home / FOLDER)
         except TopiaristError as error:
             if not any(text in str(error) for text in SAID):
                 yield f"{victim.name}: does not say what to do: {error}"
     else:
-        damage = [found for found in check(home / FOLDER) if found.severity == "error"]
+        damage = [found for found in check_folder(home / FOLDER) if found.severity == "error"]
         if damage:
             yield f"{victim.name}: {damage[0].what} ({damage[0].where})"
     again = run(home, victim.again)
@@ -119,7 +119,7 @@ def faults_after(home: Path, victim: Victim, old: str | None, new: str | None) -
     elif victim.again[0] == "grow":
         if sign(home) != new:
             yield f"{victim.name}: run again, it makes something else"
-        left = [found for found in check(home / FOLDER) if found.severity != "note"]
+        left = [found for found in check_folder(home / FOLDER) if found.severity != "note"]
         if left:
             yield f"{victim.name}: after running again: {left[0].what}"
 

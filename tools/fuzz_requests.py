@@ -23,7 +23,7 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
-sys.path[:0] = [str(Path(__file__).resolve().parent)]
+sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parent)]
 
 from soak import PAGES, Explorer, grown  # noqa: E402
 from trials import finish  # noqa: E402
@@ -208,9 +208,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--documents", type=int, default=150)
     asked = parser.parse_args()
-    from topiarist.collection.check import check
+    from tests.digests import digest_of
+
+    from topiarist.collection.check import check_folder
     from topiarist.collection.collection import Collection
-    from topiarist.collection.verify.digests import digest_of
 
     where = Path(tempfile.mkdtemp(prefix="topiarist-requests-"))
     folder, secret = where / "asked.topiary", where / "secret.txt"
@@ -239,7 +240,7 @@ def main() -> None:
         wrong.append("the explorer does not answer any more")
     if (code := explorer.stop()) not in (0, 130, -2):
         wrong.append(f"stopped, the explorer left with {code}")
-    wrong += [f"check: {one.what}" for one in check(folder) if one.severity == "error"]
+    wrong += [f"check: {one.what}" for one in check_folder(folder) if one.severity == "error"]
     with Collection.open(folder) as collection:
         if (digest_of(collection), collection.marks.coded_tags().pairs(), len(collection)) != before:
             wrong.append("somebody without a token has written")

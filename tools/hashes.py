@@ -2,7 +2,7 @@
 
     python tools/hashes.py [--check]
 
-Writes ``hashes/core.txt``, ``hashes/dev.txt`` and ``hashes/docs.txt``: what topiarist, its developers and its site need
+Writes ``packaging/hashes/core.txt``, ``dev.txt`` and ``docs.txt``: what topiarist, its developers and its site need
 (as installed here, in the versions of ``constraints.txt``), each with the digests of its wheels for the Pythons and the
 platform that are named in the first line. ``tools/install.py`` takes them there, and versions alone elsewhere.
 ``--check`` writes nothing and says what is missing.
@@ -26,7 +26,7 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDER, CONSTRAINTS = ROOT / "hashes", ROOT / "constraints.txt"
+FOLDER, CONSTRAINTS = ROOT / "packaging" / "hashes", ROOT / "constraints.txt"
 SETS = {"core": "office", "dev": "dev", "docs": "docs"}  # and the extras that they are
 BUILDS = ("hatchling", "editables", "pathspec", "pluggy", "packaging", "trove-classifiers")  # what installs topiarist
 PYTHONS, PLATFORM = ("3.11", "3.12", "3.13"), "linux-x86_64"

@@ -4,10 +4,9 @@
 
 ``core`` is topiarist with the extra ``office``, so that a checkout reads PDF and office files as it comes.
 
-On the platform and the Pythons that a file of ``hashes/`` names, every package must be one whose digest is in it. What
-pyproject.toml asks for and that file does not have yet (a dependency of today) is told, and comes by the version in
-``constraints.txt``, as all do on other platforms. ``TOPIARIST_HASHES=no`` leaves digests out: for an index that has
-wheels of its own.
+On the platform and the Pythons that a file of ``packaging/hashes/`` names, every package must have a digest in it. A
+dependency of pyproject.toml without one is printed and installed in the version of ``constraints.txt``, as all packages
+are on other platforms. ``TOPIARIST_HASHES=no`` turns digests off, for an index that has wheels of its own.
 """
 
 from __future__ import annotations
@@ -45,14 +44,14 @@ def main() -> int:
     kind = sys.argv[1]
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "-q"]
     own = ["-e", f"{ROOT}[{EXTRAS[kind]}]", "-c", f"{ROOT / 'constraints.txt'}"]
-    file = ROOT / "hashes" / f"{kind}.txt"
+    file = ROOT / "packaging" / "hashes" / f"{kind}.txt"
     known = file.read_text() if file.is_file() else ""
     here = fits(known, platform.system(), platform.machine(), sys.version_info[:2])
     if here and os.environ.get("TOPIARIST_HASHES") != "no":
         done = subprocess.run([*pip, "--require-hashes", "--no-deps", "-r", str(file)], check=False).returncode  # noqa: S603
         if done:
-            print("pip says above why nothing was installed. If a digest differs from hashes/ because your index has")
-            print("wheels of its own: TOPIARIST_HASHES=no")
+            print("pip could not install the pinned packages; its message is above.")
+            print("If your index has wheels of its own, set TOPIARIST_HASHES=no.")
             return done
         own.append("--no-build-isolation")
         if without := sorted(required(kind) - set(re.findall(r"^([\w.-]+)==", known, re.MULTILINE))):

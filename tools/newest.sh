@@ -26,6 +26,6 @@ PYTHON
 echo "== The tests that would notice first"
 if [ $# -eq 0 ]; then
     set -- tests/contracts tests/kernels tests/models/test_plsa.py tests/models/test_cam.py tests/text/readers \
-        tests/store tests/app/cli/test_cli.py tests/app/explorer/test_pages.py tests/app/explorer/test_safety.py
+        tests/storage tests/cli/test_cli.py tests/web/test_pages.py tests/web/test_safety.py
 fi
 exec "$VENV/bin/python" -m pytest -q -n 2 "$@"

@@ -20,16 +20,16 @@ import uvicorn
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from topiarist.app.explorer import addresses
-from topiarist.app.explorer.view import View
-from topiarist.app.explorer.web.server import explorer
-from topiarist.collection import groupings, topics_by_group
+from topiarist.collection.trends.by_group import find_topics_by_group, list_groupings
+from topiarist.web import addresses
+from topiarist.web.http.server import explorer
+from topiarist.web.view import View
 
 SIZES = {"session": (1280, 800, 1.0), "phone": (390, 844, 1.0), "zoomed": (640, 400, 2.0)}
 SHOWN = {
     "explore-overview": "/", "explore-topic": "TOPIC", "explore-document": "DOCUMENT",
     "explore-search": "/search?q=dark+matter", "explore-compare": "/compare",
-    "explore-categories": "/categories?rho=0.5", "explore-trees": "/trees",
+    "explore-categories": "/categories?rho=0.5",
 }  # fmt: skip
 
 
@@ -46,8 +46,8 @@ def main() -> None:
     address = served(app)
     view = app.state.session.view()
     topic = view.children(view.tree.root)[0]
-    rows = view.listed(view.tree.leaves[0], "typical", "all")
-    ids = [view.collection.documents.many([int(row)], texts=False)[0].id for row in rows[:1]]
+    rows = view.list_rows(view.tree.leaves[0], "typical", "all")
+    ids = [view.collection.documents.load_many([int(row)], texts=False)[0].id for row in rows[:1]]
     known = {"TOPIC": f"/topic/{view.shape.topics[topic]}", "DOCUMENT": f"/doc/{quote(ids[0], safe='')}"}
     if options.all:
         pages = {
@@ -59,7 +59,7 @@ def main() -> None:
             "time": "/time", "groups": "/groups", "map": "/map", "notes": "/notes", "help": "/help",
             "review": "/review", "copies": "/duplicates", "word": "/word?word=matter",
             "why": known["DOCUMENT"] + "?why=1",
-            "pair": _pair(view), "days": "/time?by=day", "trees": "/trees",
+            "pair": _pair(view), "days": "/time?by=day",
             "missing": "/topic/4711", "nothing": "/search?q=graphenne",
         }  # fmt: skip
         every = [(f"{name}-{size}-{theme}", path, size, theme) for name, path in pages.items() for size in SIZES
@@ -89,8 +89,8 @@ def main() -> None:
 
 def _pair(view: View) -> str:
     """The first two groups of the first column, compared with each other."""
-    column = next(iter(groupings(view)), "")
-    names = topics_by_group(view, column).names[:2] if column else ("", "")
+    column = next(iter(list_groupings(view)), "")
+    names = find_topics_by_group(view, column).names[:2] if column else ("", "")
     return addresses.groups(column=column, group=names[0], against=names[1])
 
 

@@ -46,7 +46,7 @@ WORDS = (
     "nothingatall",
     "fiel",
 )
-PAGES = ("/", "/tree", "/model", "/time", "/groups", "/map", "/duplicates", "/help", "/review", "/new", "/trees")
+PAGES = ("/", "/tree", "/model", "/time", "/groups", "/map", "/duplicates", "/help", "/review", "/new")
 PATIENCE = 60.0  # seconds for an answer
 
 
@@ -187,8 +187,9 @@ class Soak:
             file = folder.parent / "new.jsonl"
             file.write_text(json.dumps({"id": id, "text": "a model of dark matter in galaxies and their clusters"}))
             done = subprocess.run(  # noqa: S603
-                command("file", folder, file, "--add", "--wait", 30, "--no-learn"), capture_output=True, check=False
-            )
+                command("file", folder, file, "--add", "--no-learn"),
+                env=os.environ | {"TOPIARIST_WAIT": "30"}, capture_output=True, check=False,
+            )  # fmt: skip
             self._note(f"file --add {done.returncode}")
             if done.returncode == 0:
                 self.added.append(id)
@@ -241,17 +242,17 @@ def soak(where: Path, minutes: float, n_readers: int, n_docs: int, patience: flo
 
 def kept(folder: Path, one: Soak, n_docs: int) -> list[str]:
     """What was acknowledged and is not there, or is there twice."""
-    from topiarist.collection.check import check
+    from topiarist.collection.check import check_folder
     from topiarist.collection.collection import Collection
-    from topiarist.collection.state import steps
+    from topiarist.storage.edit_log import history
 
-    wrong = [f"check: {found.what}" for found in check(folder) if found.severity == "error"]
+    wrong = [f"check: {found.what}" for found in check_folder(folder) if found.severity == "error"]
     with Collection.open(folder) as collection:
         known = collection.documents.ids()
         rows = {id: row for row, id in enumerate(known)}
         tags = set(collection.marks.coded_tags().pairs())
         wrong += [f"the tag {name!r} of {id} is lost" for id, name in one.tagged if (rows[id], name) not in tags]
-        edits = [edit for step in steps(collection) for edit in step.body.get("edits", ())]
+        edits = [edit for step in history(collection.generation.database) for edit in step.body.get("edits", ())]
         names = Counter(str(edit["rename"]["name"]) for edit in edits if "rename" in edit)
         wrong += [f"the name {name!r} is in the log {names[name]} times" for _, name in one.renamed if names[name] != 1]
         called = {topic: collection.outline.name(topic) for topic in one.topics}
@@ -268,9 +269,9 @@ WHILE = (0.2, 4.0)  # seconds that clients write before the explorer is killed
 
 def explorer_kills(where: Path, number: int, n_docs: int, patience: float, seed: int) -> list[str]:
     """Kill an explorer so many times while two clients write; everything that was found wrong."""
-    from topiarist.collection.check import check
+    from topiarist.collection.check import check_folder
     from topiarist.collection.collection import Collection
-    from topiarist.collection.state import steps
+    from topiarist.storage.edit_log import history
 
     chance, folder, wrong = random.Random(seed), where / "killed.topiary", list[str]()  # noqa: S311
     grown(folder, n_docs)
@@ -295,10 +296,10 @@ def explorer_kills(where: Path, number: int, n_docs: int, patience: float, seed:
             writer.join(2 * patience)
         explorer.stop()
         tagged, renamed = tagged + one.tagged, renamed + [name for _, name in one.renamed]
-        wrong += [f"kill {turn}: check: {found.what}" for found in check(folder) if found.severity == "error"]
+        wrong += [f"kill {turn}: check: {found.what}" for found in check_folder(folder) if found.severity == "error"]
         with Collection.open(folder) as collection:
             tags = set(collection.marks.coded_tags().pairs())
-            edits = [edit for step in steps(collection) for edit in step.body.get("edits", ())]
+            edits = [edit for step in history(collection.generation.database) for edit in step.body.get("edits", ())]
         names = Counter(str(edit["rename"]["name"]) for edit in edits if "rename" in edit)
         wrong += [f"kill {turn}: the tag {name!r} is lost" for id, name in tagged if (rows[id], name) not in tags]
         wrong += [f"kill {turn}: {name!r} is there {names[name]} times" for name in renamed if names[name] != 1]
@@ -319,7 +320,7 @@ def additions(where: Path, number: int, size: int, minutes: float, seed: int) ->
 
     Ends after so many minutes, however many there are then.
     """
-    from topiarist.collection.check import check
+    from topiarist.collection.check import check_folder
     from topiarist.collection.collection import Collection
     from topiarist.text.demo import demo_documents
 
@@ -368,7 +369,7 @@ def additions(where: Path, number: int, size: int, minutes: float, seed: int) ->
         if tally["batches"] % 25 == 0:
             print(f"{len(expected) - first:,} documents in {dict(tally)}, {len(wrong)} wrong", flush=True)
     left.write_text(json.dumps({"ids": expected, "tally": tally}))
-    wrong += [f"check: {one.what}" for one in check(folder) if one.severity == "error"]
+    wrong += [f"check: {one.what}" for one in check_folder(folder) if one.severity == "error"]
     print(
         f"{len(expected) - first:,} documents in {tally['batches']:,} batches, {tally['kills']:,} commands killed,"
         f" {tally['again']:,} batches tried again, in {time.monotonic() - began:.0f} s"

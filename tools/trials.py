@@ -73,7 +73,7 @@ def killed(home: Path, after: float, arguments: Sequence[str]) -> bool:
 
 def _begun(home: Path, arguments: Sequence[str], within: Callable[[Path], Any] | None = None) -> tuple[int, Path, Path]:
     """A command in a process of its own: its number, where it writes, and where is written what a look found."""
-    from topiarist.app.cli.commands import app
+    from topiarist.cli.commands import app
 
     log, result = home.with_name(f"{home.name}.log"), home.with_name(f"{home.name}.result")
     result.unlink(missing_ok=True)

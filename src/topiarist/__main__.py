@@ -1,5 +1,5 @@
-"""``python -m topiarist`` is ``topiarist``."""
+"""Entry point of ``python -m topiarist``, equal to the command ``topiarist``."""
 
-from topiarist.app.cli import main
+from topiarist.cli import main
 
 main()

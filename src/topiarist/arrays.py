@@ -1,4 +1,4 @@
-"""The vocabulary of arrays: what every annotation means by floats, integers, sparse counts or a seed."""
+"""Type aliases of arrays, sparse counts and seeds for annotations, and the smallest positive number."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array, sparray, spmatrix
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]  # of any numbers
-Floats: TypeAlias = np.ndarray[Any, np.dtype[np.floating[Any]]]  # of the precision of a fit
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.floating[Any]]]  # in the precision of a fit
 Doubles: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Integers: TypeAlias = np.ndarray[Any, np.dtype[np.integer[Any]]]
 Ints: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 Bools: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
 Dtype: TypeAlias = np.dtype[Any]
-Move: TypeAlias = Callable[[Any], Any]  # an array to where it is computed with, or back
+Move: TypeAlias = Callable[[Any], Any]  # moves an array between host and device
+
+TINY = 1e-300  # replaces zero in double precision, so that logarithms and quotients are finite
 
 Csr: TypeAlias = "csr_array[Any]"  # sparse by rows: documents × words
-Unchecked: TypeAlias = Any  # as people hand it in, before anything is known of it
-Matrix: TypeAlias = "ArrayLike | sparray | spmatrix"  # what people hand in: anything that can be read as a matrix
+Unchecked: TypeAlias = Any  # input of users before validation
+Matrix: TypeAlias = "ArrayLike | sparray | spmatrix"  # input that can be converted to a matrix
 Seed: TypeAlias = "int | np.random.RandomState | None"  # scikit-learn's ``random_state``

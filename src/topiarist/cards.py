@@ -1,4 +1,4 @@
-"""Cards: what an object shows of itself in a notebook. Small, without a script, everything escaped."""
+"""Cards: representations of objects in a notebook. They are small, without scripts, with all text escaped."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-MOST_ROWS, MOST_ITEMS, MOST_LETTERS = 8, 40, 80  # that are shown
+MAX_ROWS, MAX_ITEMS, MAX_LETTERS = 8, 40, 80  # maximum numbers shown
 _BOX = "font:13px/1.45 system-ui,sans-serif;border:1px solid #8886;border-radius:6px;padding:.6em .9em;max-width:60em"
 
 
 _BAR = "height:.5em;max-width:30em;margin:.4em 0;background:#8884;border-radius:3px"
-EVERY = 0.2  # seconds between two pictures of something that moves
+UPDATE_SECONDS = 0.2  # between two updates of a live card
 
 
 @dataclass(frozen=True)
 class Item:
-    """An item of a nested list: what it is called, what stands beside it, and how deep it is."""
+    """Item of a nested list: its text, a detail, and its depth."""
 
     text: str
-    beside: str = ""
+    detail: str = ""
     depth: int = 0
 
 
-def card(
+def render_card(
     title: str,
     facts: Mapping[str, object] | None = None,
     *,
@@ -37,82 +37,88 @@ def card(
     rows: Iterable[Sequence[object]] = (),
     note: str = "",
 ) -> str:
-    """A card with a title, facts in a line, a nested list, a table, and a note at its end."""
-    told = " · ".join(f"{_text(name)}: <b>{_text(value)}</b>" for name, value in (facts or {}).items())
-    parts = [f"<div><b>{_text(title)}</b></div>", f"<div>{told}</div>" if told else "", _list(items)]
-    parts += [_table(header, rows), f'<div style="opacity:.7">{_text(note)}</div>' if note else ""]
+    """Return the HTML of a card with a title, facts in a line, a nested list, a table and a note."""
+    facts_line = " · ".join(
+        f"{_escape_text(name)}: <b>{_escape_text(value)}</b>" for name, value in (facts or {}).items()
+    )
+    parts = [
+        f"<div><b>{_escape_text(title)}</b></div>",
+        f"<div>{facts_line}</div>" if facts_line else "",
+        _render_list(items),
+    ]
+    parts += [_render_table(header, rows), f'<div style="opacity:.7">{_escape_text(note)}</div>' if note else ""]
     return f'<div style="{_BOX}">{"".join(parts)}</div>'
 
 
-def in_notebook() -> bool:
-    """Whether a notebook shows what is displayed. IPython is asked only where somebody has loaded it."""
+def is_notebook() -> bool:
+    """Return whether output is shown in a notebook; IPython is asked only if it is loaded."""
     loaded = sys.modules.get("IPython")
     shell: Any = None if loaded is None else loaded.get_ipython()
     return getattr(shell, "kernel", None) is not None
 
 
 class LiveCard:
-    """A card in the output of a notebook's cell that keeps changing while something is done: how far it is."""
+    """Card in the output of a notebook cell that is updated during a long operation."""
 
     def __init__(self, title: str) -> None:
-        self.title, self.done, self._began, self._drawn = title, list[Item](), time.monotonic(), 0.0
-        self._now = ""
-        self._shown: Any = None
+        self.title, self.done, self._start_time, self._last_update = title, list[Item](), time.monotonic(), 0.0
+        self._message = ""
+        self._display_handle: Any = None
 
-    def show(self, now: str, share: float | None = None, *, at_once: bool = False) -> None:
-        """What is done now, and how much of it, where that is known; not more often than an eye follows."""
-        self._now, before = now, self._drawn
-        if not at_once and before and time.monotonic() - before < EVERY:
+    def show(self, message: str, share: float | None = None, *, at_once: bool = False) -> None:
+        """Show the current step and its progress, if known; at most every ``UPDATE_SECONDS``."""
+        self._message, last_update = message, self._last_update
+        if not at_once and last_update and time.monotonic() - last_update < UPDATE_SECONDS:
             return
-        self._drawn = time.monotonic()
+        self._last_update = time.monotonic()
         self._display(self._html(share))
 
-    def step(self, said: str) -> None:
-        """Something is done, and stays told."""
-        self.done.append(Item(said, f"{time.monotonic() - self._began:.0f} s"))
+    def step(self, text: str) -> None:
+        """Add a completed step to the list."""
+        self.done.append(Item(text, f"{time.monotonic() - self._start_time:.0f} s"))
 
     def close(self) -> None:
-        """All is done."""
-        self._now = ""
+        """Show the final card."""
+        self._message = ""
         self._display(self._html(None))
 
     def _html(self, share: float | None) -> str:
-        drawn = card(self.title, items=self.done, note=self._now)
+        html = render_card(self.title, items=self.done, note=self._message)
         if share is None:
-            return drawn
+            return html
         width = f"width:{100 * min(max(share, 0.0), 1.0):.0f}%;height:100%;background:#3a7"
-        return f'{drawn}<div style="{_BAR}"><div style="{width}"></div></div>'
+        return f'{html}<div style="{_BAR}"><div style="{width}"></div></div>'
 
     def _display(self, html: str) -> None:
-        known: Any = import_module("IPython.display")
-        if self._shown is None:
-            self._shown = known.display(known.HTML(html), display_id=True)
+        display_module: Any = import_module("IPython.display")
+        if self._display_handle is None:
+            self._display_handle = display_module.display(display_module.HTML(html), display_id=True)
         else:
-            self._shown.update(known.HTML(html))
+            self._display_handle.update(display_module.HTML(html))
 
 
-def _list(items: Iterable[Item]) -> str:
-    shown = list(islice(items, MOST_ITEMS + 1))
+def _render_list(items: Iterable[Item]) -> str:
+    first_items = list(islice(items, MAX_ITEMS + 1))
     lines = [
-        f'<div style="padding-left:{1.2 * one.depth:.1f}em">{_text(one.text)} <span style="opacity:.7">'
-        f"{_text(one.beside)}</span></div>"
-        for one in shown[:MOST_ITEMS]
+        f'<div style="padding-left:{1.2 * item.depth:.1f}em">{_escape_text(item.text)} <span style="opacity:.7">'
+        f"{_escape_text(item.detail)}</span></div>"
+        for item in first_items[:MAX_ITEMS]
     ]
-    return "".join(lines) + ("<div>…</div>" if len(shown) > MOST_ITEMS else "")
+    return "".join(lines) + ("<div>…</div>" if len(first_items) > MAX_ITEMS else "")
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def _render_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     if not header:
         return ""
-    shown = list(islice(rows, MOST_ROWS))
-    head = "".join(f'<th style="text-align:left">{_text(name)}</th>' for name in header)
-    body = "".join("<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in shown)
+    first_rows = list(islice(rows, MAX_ROWS))
+    head = "".join(f'<th style="text-align:left">{_escape_text(name)}</th>' for name in header)
+    body = "".join("<tr>" + "".join(f"<td>{_escape_text(cell)}</td>" for cell in row) + "</tr>" for row in first_rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _text(value: object) -> str:
-    """A value as text that is nothing but text: one line, not too long."""
-    said = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-    said = f"{value:.4g}" if isinstance(value, float) else said
-    line = "".join(sign if sign.isprintable() else " " for sign in said)
-    return escape(line if len(line) <= MOST_LETTERS else f"{line[: MOST_LETTERS - 1]}…")
+def _escape_text(value: object) -> str:
+    """Return a value as one line of escaped text of limited length."""
+    text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    text = f"{value:.4g}" if isinstance(value, float) else text
+    line = "".join(sign if sign.isprintable() else " " for sign in text)
+    return escape(line if len(line) <= MAX_LETTERS else f"{line[: MAX_LETTERS - 1]}…")

@@ -1,13 +1,17 @@
-"""Everything that can go wrong, in words a person can act on.
+"""Errors with a message and a hint.
 
-    TopiaristError              one base class; every message says what was expected, what came, what to try
-    ├─ UsageError               a wrong option, path, column or format            exit 2
-    ├─ InputError (ValueError)  the input holds no usable text, or counts that are not counts   exit 3
-    ├─ DamagedError             a collection or model that is damaged or too new  exit 4
-    └─ ResourceError            memory, disk, device or an optional package is missing          exit 5
+========================= ==================================================================== =========
+error                     cause                                                                exit code
+========================= ==================================================================== =========
+``TopiaristError``        base class                                                           70
+``UsageError``            wrong option, path, column or format                                 2
+``InputError``            input without usable text, or invalid counts; also a ``ValueError``  3
+``DamagedError``          a collection or model that is damaged or too new                     4
+``ResourceError``         missing memory, disk, device or optional package                     5
+========================= ==================================================================== =========
 
-The command line turns an error into its exit code; a library user may catch the base class, or ``ValueError``
-as with any scikit-learn estimator.
+The command line turns an error into its exit code. Library users catch the base class, or ``ValueError`` as with any
+scikit-learn estimator.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from contextlib import contextmanager
 
 
 class TopiaristError(Exception):
-    """Base of all errors raised on purpose: a sentence, and what to try."""
+    """Base class of all intended errors: a message and a hint."""
 
     exit_code = 70
 
@@ -30,45 +34,45 @@ class TopiaristError(Exception):
 
 
 class UsageError(TopiaristError, ValueError):
-    """A wrong option, path, column or format: nothing was written."""
+    """Wrong option, path, column or format; nothing was written."""
 
     exit_code = 2
 
 
 class InputError(TopiaristError, ValueError):
-    """The input holds nothing that can be used, or is not what it claims to be."""
+    """Input without usable content, or of another kind than declared."""
 
     exit_code = 3
 
 
 class DamagedError(TopiaristError):
-    """A collection or a model file that is damaged, or written by a newer version."""
+    """Damaged collection or model file, or one written by a newer version."""
 
     exit_code = 4
 
 
 class ResourceError(TopiaristError, RuntimeError):
-    """Memory, disk, device, or a package that is not installed."""
+    """Missing memory, disk, device or package."""
 
     exit_code = 5
 
 
-class LackError(ResourceError):
-    """The system had not enough of something: files, memory, disk. Nothing is wrong with what was read or written."""
+class SystemLimitError(ResourceError):
+    """Exhausted system resource: files, memory or disk. The data are not damaged."""
 
 
-# What a system says that has not enough of something: nothing is wrong with what was read, and nothing with topiarist.
-LACKS = {
-    errno.ENOSPC: ("the disk is full", "free some space"),
-    errno.EDQUOT: ("your share of the disk is full", "free some space"),
-    errno.EFBIG: ("a file would be larger than is allowed here", "ulimit -f unlimited, or another disk"),
-    errno.EIO: ("the disk does not answer as it should", "another disk, or a copy of the folder on another"),
-    errno.EMFILE: ("too many files are open", "ulimit -n 4096"),
-    errno.ENFILE: ("too many files are open on this machine", "end other programs"),
-    errno.ENOMEM: ("there is not enough memory", "end other programs, or a machine with more"),
-    errno.EAGAIN: ("the system has no room for another process or thread", "end other programs, or ulimit -u"),
+# Messages and hints for exhausted system resources: neither the data nor topiarist is at fault.
+LIMIT_MESSAGES = {
+    errno.ENOSPC: ("the disk is full", "Free some space."),
+    errno.EDQUOT: ("your disk quota is exhausted", "Free some space."),
+    errno.EFBIG: ("a file would exceed the size limit", "Run ulimit -f unlimited, or use another disk."),
+    errno.EIO: ("the disk reports an input/output error", "Use another disk, or copy the folder to one."),
+    errno.EMFILE: ("too many files are open", "Run ulimit -n 4096."),
+    errno.ENFILE: ("too many files are open on this machine", "Close other programs."),
+    errno.ENOMEM: ("there is not enough memory", "Close other programs, or use a machine with more memory."),
+    errno.EAGAIN: ("the system cannot start another process or thread", "Close other programs, or raise ulimit -u."),
 }
-_IN_WORDS = {  # the same, from below: libraries that are loaded, threads that are started
+_LIMIT_PHRASES = {  # texts of errors without a number, from loading libraries and starting threads
     "failed to map segment": errno.ENOMEM,
     "cannot allocate memory": errno.ENOMEM,
     "cannot map zero-fill": errno.ENOMEM,
@@ -79,29 +83,32 @@ _IN_WORDS = {  # the same, from below: libraries that are loaded, threads that a
 }
 
 
-def lack(error: BaseException, where: str = "") -> LackError | None:
-    """The error for what the system had not enough of, also where another came of it; None if it was something else.
+def to_limit_error(error: BaseException, where: str = "") -> SystemLimitError | None:
+    """Return the error for an exhausted system resource, also if it is a cause of ``error``; None for other errors.
 
-    Whoever reads a file asks this first: a file that could not be opened for want of room is not damaged.
+    Readers call this first: a file that could not be opened because of a limit is not damaged.
     """
-    seen: BaseException | None = error
+    current: BaseException | None = error
     for _ in range(10):
-        if seen is None:
+        if current is None:
             return None
-        if isinstance(seen, LackError):
-            return seen
-        number = errno.ENOMEM if isinstance(seen, MemoryError) else getattr(seen, "errno", None)
-        if not isinstance(seen, OSError | MemoryError):
-            number = next((code for words, code in _IN_WORDS.items() if words in str(seen).lower()), None)
-        if number in LACKS:
-            what, hint = LACKS[number]
-            return LackError(f"{what}{f' ({where})' if where else ''}", hint=hint)
-        seen = seen.__cause__ or seen.__context__
+        if isinstance(current, SystemLimitError):
+            return current
+        number = errno.ENOMEM if isinstance(current, MemoryError) else getattr(current, "errno", None)
+        if not isinstance(current, OSError | MemoryError):
+            number = next((code for words, code in _LIMIT_PHRASES.items() if words in str(current).lower()), None)
+        if number in LIMIT_MESSAGES:
+            message, hint = LIMIT_MESSAGES[number]
+            return SystemLimitError(f"{message}{f' ({where})' if where else ''}", hint=hint)
+        current = current.__cause__ or current.__context__
     return None
 
 
-def in_words(error: BaseException) -> str:
-    """What went wrong in reading something, without the names that Python has for it."""
+UNEXPECTED_CONTENT = "it is not as it should be"
+
+
+def describe_error(error: BaseException) -> str:
+    """Return what went wrong while reading, without names of Python exceptions."""
     if isinstance(error, TopiaristError):
         return error.message
     if isinstance(error, KeyError):
@@ -114,19 +121,30 @@ def in_words(error: BaseException) -> str:
         return "it is not JSON"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    said = " ".join(str(error).split())
+    text = " ".join(str(error).split())
     in_code = isinstance(error, TypeError | AttributeError | LookupError | NameError | AssertionError | ArithmeticError)
-    return "it is not as it should be" if in_code or not said or said.startswith("<") else said[:200]
+    return UNEXPECTED_CONTENT if in_code or not text or text.startswith("<") else text[:200]
+
+
+def describe_foreign_error(error: BaseException) -> str:
+    """Return what went wrong in a reader or a library, without messages for programmers."""
+    is_readable = isinstance(
+        error, TopiaristError | OSError | KeyError | RecursionError | UnicodeError | json.JSONDecodeError
+    )
+    return describe_error(error) if is_readable else UNEXPECTED_CONTENT
 
 
 @contextmanager
-def reading(what: str, hint: str = "topiarist check") -> Iterator[None]:
-    """Read something within that somebody may have changed: whatever that ends in is damage; a lack of room is not."""
+def reading(path: str, hint: str = "topiarist check") -> Iterator[None]:
+    """Translate errors while reading a file that can be changed from outside to ``DamagedError``.
+
+    Errors of exhausted resources become ``SystemLimitError``.
+    """
     try:
         yield
     except (DamagedError, ResourceError):
         raise
     except Exception as error:
-        if missing := lack(error, what):
+        if missing := to_limit_error(error, path):
             raise missing from error
-        raise DamagedError(f"{what} is damaged: {in_words(error)}", hint=hint) from error
+        raise DamagedError(f"{path} is damaged: {describe_error(error)}", hint=hint) from error

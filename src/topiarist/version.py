@@ -1,3 +1,3 @@
-"""The version of this package, said once."""
+"""Version of the package, its only definition."""
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"

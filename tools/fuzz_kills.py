@@ -25,11 +25,11 @@ sys.path[:0] = [str(Path(__file__).resolve().parent)]
 
 from trials import FOLDER, finish, killed, note, run  # noqa: E402
 
-SAID = (
-    "an unfinished grow lies at",
+CLEAR_MESSAGES = (
+    "there is an unfinished grow at",
     "there is no collection at",
     "is being written by",
-)  # what may be said of a folder
+)  # a folder without a collection stops with one of these
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def faults_after(home: Path, victim: Victim, old: str | None, new: str | None) -
         try:
             check_folder(home / FOLDER)
         except TopiaristError as error:
-            if not any(text in str(error) for text in SAID):
+            if not any(text in str(error) for text in CLEAR_MESSAGES):
                 yield f"{victim.name}: does not say what to do: {error}"
     else:
         damage = [found for found in check_folder(home / FOLDER) if found.severity == "error"]

@@ -18,6 +18,7 @@ from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.text.documents import Document
 from topiarist.text.parsers import pool
 from topiarist.text.readers import Columns, Limits, read
+from topiarist.text.readers.columns import TableColumns
 
 
 def write(path: Path, text: str) -> Path:
@@ -321,3 +322,22 @@ def test_table_workers_reused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_xml_inline_text_not_split(tmp_path: Path) -> None:
     (tmp_path / "a.xml").write_text("<a><d>un<b>believ</b>able<p>price</p>here</d><d>end</d></a>")
     assert only(read(tmp_path)).text == "unbelievable\nprice\nhere\nend"
+
+
+def test_rows_without_text_are_reported(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.jsonl", '{"text": 5}\n{"text": true}\n{"a": 1}\n"x"\n"words"\n{"text": "fine"}\n')
+    reading = read(path)
+    assert [document.text for document in reading] == ["words", "fine"]
+    assert reasons(reading) == [
+        "t.jsonl:1: expected text in text, found a number",
+        "t.jsonl:2: expected text in text, found true or false",
+        "t.jsonl:3: no text",
+        "t.jsonl:4: expected a JSON object, found “x”",
+    ]
+
+
+def test_later_table_of_one_short_column_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.jsonl", '{"a": "b"}\n')
+    assert only(read(path)).text == "b"
+    with pytest.raises(UsageError, match="no column is known to hold the text"):
+        read(path, Columns(preferred=(TableColumns("body", "", "", "", ""),)))

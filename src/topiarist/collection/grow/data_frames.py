@@ -43,7 +43,7 @@ class FrameDocuments:
             document = None if isinstance(item, ReadFailure) else create_document(item, "row ", "", CHARACTERS)
             if document is None:
                 left_out += 1
-                reason = item.reason if isinstance(item, ReadFailure) else "no text"
+                reason = item.reason if isinstance(item, ReadFailure) else item.note or "no text"
                 self.problems += [Problem(f"row {number}", reason)] if left_out <= MAX_REPORTED_ROWS else []
             else:
                 yield (

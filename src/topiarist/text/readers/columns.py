@@ -139,7 +139,7 @@ def _choose_text_column(
         return probable[0]
     open_names = set(free.values())
     ranked = sorted((name for name in names if name in open_names), key=lambda name: -lengths.get(name, 0.0))
-    if len(names) == 1:
+    if len(names) == 1 and not columns.preferred:  # later tables need the columns of the collection, or a long text
         return ranked[0] if ranked else ""
     if probable or not ranked:
         return ""

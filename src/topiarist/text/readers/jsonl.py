@@ -36,9 +36,10 @@ def _row(text: str, number: int) -> Row | ReadFailure:
         return ReadFailure("not JSON that can be read: a number is too long", number)
     if isinstance(value, dict):
         return Row(number, value)
-    if isinstance(value, str):  # a line can be a text
+    if isinstance(value, str) and len(value.strip()) != 1:  # a line can be a text; one letter is none
         return Row(number, {"text": value})
-    return ReadFailure(f"expected a JSON object, found {_NAMES[type(value)]}", number)
+    found = _NAMES[type(value)] if type(value) in _NAMES else f"“{value.strip()}”"
+    return ReadFailure(f"expected a JSON object, found {found}", number)
 
 
 read_json_lines = table_reader(_rows)

@@ -130,6 +130,9 @@ def settle_columns(
 def create_item(row: Row, table_columns: TableColumns, columns: Columns) -> Raw | ReadFailure:
     """Return a row as a document, or the reason why it is none."""
     cells = row.cells
+    if isinstance(value := cells.get(table_columns.text), int | float) and value == value:  # NaN is an empty cell
+        kind = "true or false" if isinstance(value, bool) else "a number"
+        return Raw("", place=row.place, note=f"expected text in {table_columns.text}, found {kind}")
     try:
         return Raw(
             text=cell_text(cells.get(table_columns.text)),

@@ -290,7 +290,7 @@ def test_doctor_knows_whether_the_kernels_are_there(tmp_path):
         command = [sys.executable, "-c", ONE_SET, *options]
         return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=home, check=True).stdout
 
-    assert "will be compiled at the first fit" in doctor()
+    assert "not compiled yet" in doctor()
     assert not list(tmp_path.rglob("*.nbc"))
     assert "compiled just now" in doctor("--warm")
     assert list((tmp_path / "cache").rglob("*.nbc"))  # code, and not only the note that it is there

@@ -78,7 +78,7 @@ def resolve_settings(ctx: typer.Context, parameters: Mapping[str, Any]) -> dict[
             if is_setting_only(parameter):
                 raise _no_option(parameter, parameters[name], with_file=with_file)
             settings[name] = Setting(parameters[name], "typed")
-        elif (value := _in_environment(parameter, with_file=with_file)) is not None:
+        elif (value := _read_variable(parameter, with_file=with_file)) is not None:
             origin = variable(name)
             settings[name] = Setting(_parse_value(ctx, parameter, value, origin), f"environment, {origin}")
         elif name in file_values:
@@ -138,7 +138,7 @@ def variable(name: str) -> str:
     return f"{PREFIX}{name.upper()}"
 
 
-def _in_environment(parameter: Any, *, with_file: bool) -> str | None:
+def _read_variable(parameter: Any, *, with_file: bool) -> str | None:
     """Return what the environment sets, None for nothing. A command without a file takes only what is no option."""
     allowed = is_setting_only(parameter) or (with_file and parameter.name not in ONLY_TYPED)
     return (os.environ.get(variable(parameter.name)) or None) if allowed else None

@@ -285,7 +285,7 @@ def create_unfinished_error(display_path: str) -> UsageError:
 def _create_existing_error(display_path: str) -> UsageError:
     return UsageError(
         f"there is a collection at {display_path} already",
-        hint="Pass --force to replace it, or another folder with -o.",
+        hint="Pass --force (in Python force=True) to replace it, or another folder with -o.",
     )
 
 

@@ -47,7 +47,7 @@ class Dates:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    def keep_given(self, batch: Iterable[tuple[int, Document]]) -> list[int]:
+    def store_given_dates(self, batch: Iterable[tuple[int, Document]]) -> list[int]:
         """Store the texts of dates that differ from ISO 8601; return the rows whose order is not decided."""
         given_dates, file_dates, unparsed_rows = [], [], []
         for row, document in batch:

@@ -293,7 +293,7 @@ class Documents:
                 )
                 numbered_batch = list(enumerate(batch, end))
                 columns_table.add(numbered_batch, columns)
-                unparsed_rows += dates_table.keep_given(numbered_batch)
+                unparsed_rows += dates_table.store_given_dates(numbered_batch)
                 if index:
                     words = [
                         (row, separate_unspaced_letters(title), separate_unspaced_letters(text))

@@ -113,7 +113,7 @@ def set_general_words_aside(
         raise InputError(
             f"no word distinguishes the {corpus.n_docs:,} documents: each counted word ({corpus.n_words:,}) "
             "occurs in more than half of the documents",
-            hint="more documents, documents that differ more, or rarer words too (min_documents = 1)",
+            hint="more documents, documents that differ more, or rarer words too (min-documents = 1 in topiarist.toml)",
         )
     counts, vocabulary = select_words(corpus.counts, corpus.vocabulary, ~general, scratch)
     order = np.argsort(-corpus.vocabulary.totals, kind="stable")

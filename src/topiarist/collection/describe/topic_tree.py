@@ -249,7 +249,7 @@ def _describe_leaves(model: Any, n_docs: int) -> str:
         return f"{leaves}, as asked for{perplexity}"
     if n_leaves == 1:
         return f"{leaves}: no division predicts held-out words better by more than 1 %{perplexity}"
-    return f"{leaves}: the smallest tree within 1 % of the best of 1–{curve.n_leaves.max():,}{perplexity}"
+    return f"{leaves}: the smallest tree within 1 % of the best of 1–{curve.n_leaves.max():,} after a charge for size{perplexity}"
 
 
 def _agreement(corpus: Corpus, shares: Csr) -> float | None:

@@ -149,7 +149,7 @@ def add_to_index(generation: Generation, name: str, documents: list[Document]) -
         with reading(f"the index of words of {generation.display_path}"):
             words = WordIndex.open(part.folder / WORDS, generation.display_path)
         longer, stay = words.added(build_counted_text(document, index.settings.titles) for document in documents)
-        longer.save_after(part.folder / WORDS, stay, len(words.segments))
+        longer.replace_segments(part.folder / WORDS, stay, len(words.segments))
     return part.part
 
 

@@ -50,17 +50,17 @@ class TopicChange:
     @property
     def is_negligible(self) -> bool:
         """Return whether name and place are unchanged and the size nearly so."""
-        return self._in_place and self.before is not None and self.before.name == (self.after or self.before).name
+        return self._keeps_place_and_size and self.before is not None and self.before.name == (self.after or self.before).name
 
     @property
     def has_only_new_words(self) -> bool:
         """Return whether only the words in an automatic name have changed."""
         if self.before is None or self.after is None:
             return False
-        return self._in_place and not (self.before.named or self.after.named)
+        return self._keeps_place_and_size and not (self.before.named or self.after.named)
 
     @property
-    def _in_place(self) -> bool:
+    def _keeps_place_and_size(self) -> bool:
         if self.before is None or self.after is None:
             return False
         threshold = max(MIN_CHANGE, MIN_SHARE_CHANGE * self.before.documents)

@@ -95,7 +95,7 @@ class LearnsFromStreams:
         if first:
             self._begin_stream(X)
         else:
-            counts, shard = self._batch(X)
+            counts, shard = self._read_batch(X)
             with options.open_engine(self) as engine:
                 self._absorb(engine, counts, shard, forgetting=forgetting)
                 self._keep_batch(engine, counts)
@@ -159,7 +159,7 @@ class LearnsFromStreams:
             self._stream = online.Stream(self._stream_start(), self.n_batches_, self.n_tokens_seen_)
         return self._stream
 
-    def _batch(self, X: Documents) -> tuple[Csr, BlockFile | None]:
+    def _read_batch(self, X: Documents) -> tuple[Csr, BlockFile | None]:
         """Return counts, and the block on disk if they come from one."""
         if isinstance(X, BlockFile):
             validate_data(self, X, reset=False, skip_check_array=True)

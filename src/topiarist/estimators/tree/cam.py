@@ -74,7 +74,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
     Parameters
     ----------
     n_clusters : int or None, default None
-        Number of leaves. None: the smallest tree whose held-out perplexity is within 1 % of the best.
+        Number of leaves. None: the smallest tree whose held-out perplexity, after a charge for size, is within 1 % of the best.
     tree : Tree or None
         Fit this tree instead of growing one. Its leaves are the clusters.
     growth : "guided" or "annealed", default "guided"

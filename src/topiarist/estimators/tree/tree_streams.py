@@ -109,9 +109,9 @@ class StreamsTree(LearnsFromStreams, FilesDocuments):
         words = from_seed_pairs(getattr(self, "seeds_", np.empty((0, 2), np.int64)))
         return make_seeds(words, mask, class_prior.astype(np.float64) * tokens)
 
-    def _batch(self, X: Documents) -> tuple[Csr, BlockFile | None]:
+    def _read_batch(self, X: Documents) -> tuple[Csr, BlockFile | None]:
         """Return the counts without ignored words, and the block on disk if no word is ignored."""
-        counts, block = super()._batch(X)
+        counts, block = super()._read_batch(X)
         ignored = find_ignored_columns(self)
         return without_columns(counts, ignored), block if not len(ignored) else None
 

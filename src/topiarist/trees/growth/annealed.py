@@ -91,7 +91,7 @@ class AnnealedProposer:
         if self._position >= len(self.schedule):
             self.reason = "reached" if stage.parts.n_classes >= self._limit else "exhausted"
             return None
-        return Proposal(self._doubles(stage.parts), self.schedule[self._position])
+        return Proposal(self._list_doubles(stage.parts), self.schedule[self._position])
 
     def find_rejected_splits(self, trial: Trial) -> tuple[int, ...]:
         """Return doubles that are still identical or nearly empty; beyond the limit of classes, those of the lowest
@@ -124,7 +124,7 @@ class AnnealedProposer:
     def _limit(self) -> int:
         return self.n_classes or self.max_classes
 
-    def _doubles(self, parts: GrowthState) -> tuple[Split, ...]:
+    def _list_doubles(self, parts: GrowthState) -> tuple[Split, ...]:
         if parts.n_classes >= self._limit:
             return ()
         return tuple(Split(index) for index, size in enumerate(parts.sizes()) if size >= 2 * self.min_documents)

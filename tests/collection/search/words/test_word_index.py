@@ -198,7 +198,7 @@ def test_added_texts_score_as_if_they_had_been_there(index, tmp_path):
         )
     (tmp_path / "words").mkdir()
     index.save(tmp_path / "words")
-    longer.save_after(tmp_path / "words", stay, 1)
+    longer.replace_segments(tmp_path / "words", stay, 1)
     opened = WordIndex.open(tmp_path / "words")
     assert opened.segments[0].forms == longer.segments[0].forms
     np.testing.assert_array_equal(opened.near({"judg": 1.0}), longer.near({"judg": 1.0}))

@@ -102,7 +102,7 @@ def read_query(query: Any, n_words: int, reader: TextReader | None) -> QueryCoun
         if reader is None:
             raise UsageError(f"a query in words needs the words of the index: {NO_WORDS}", hint="Corpus.from_documents")
         return reader(query) if isinstance(query, str) else _read_mapping(query, reader)
-    counts = check_counts(_read_row(query), name="the query")
+    counts = check_counts(_read_matrix(query), name="the query")
     if counts.shape != (1, n_words):
         raise InputError(
             f"a query must be one row of counts of the {n_words} words of this index, got {counts.shape[0]} rows of "
@@ -141,7 +141,7 @@ def _sort_counts(counts_by_column: Mapping[int, float], unknown: Iterable[str]) 
     return QueryCounts(np.array(columns, np.int64), counts, tuple(unknown))
 
 
-def _read_row(counts: Any) -> Any:
+def _read_matrix(counts: Any) -> Any:
     """Return counts as a matrix of one row; raise ``UsageError`` for other values."""
     if issparse(counts):
         return counts

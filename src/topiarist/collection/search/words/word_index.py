@@ -192,7 +192,7 @@ class WordIndex:
         self._save_segments(folder, 0)
         _write_cells(folder, self.space, self.segments[0])
 
-    def save_after(self, folder: Path, stay: int, n_segments: int) -> None:
+    def replace_segments(self, folder: Path, stay: int, n_segments: int) -> None:
         """Write new segments to a folder with ``n_segments`` segments, of which the first ``stay`` are unchanged."""
         for number in range(stay, n_segments):
             shutil.rmtree(folder / SEGMENT.format(number + 1))

@@ -22,9 +22,9 @@ help:
 	@echo "make reproduce  run the experiments of the five papers again, write docs/reproduction.md"
 	@echo "make clean      remove the environments and caches"
 
-# Under two minutes, ends by itself; what it makes lies in demo.topiary and can be thrown away.
+# About two minutes, ends by itself. Its collection is demo.topiary, which can be deleted.
 demo: $(VENV)/demo
-	@echo "== Growing a tree of 12,000 arXiv abstracts (some seconds, at first half a minute)"
+	@echo "== Growing a tree of 12,000 arXiv abstracts (about half a minute, the first time a minute)"
 	@$(BIN)/topiarist grow demo -o demo.topiary --force
 	@echo; echo "== Finding: topiarist find demo.topiary dark matter halo"
 	@$(BIN)/topiarist find demo.topiary dark matter halo -n 3

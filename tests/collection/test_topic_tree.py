@@ -117,7 +117,13 @@ def test_as_many_leaves_as_asked_for(found):
 @pytest.mark.parametrize(
     ("n_leaves", "asked", "stopped", "sentence"),
     [
-        (5, None, "converged", "5 leaves: the smallest tree within 1 % of the best of 1–6 after a charge for size (held-out perplexity 790)"),
+        (
+            5,
+            None,
+            "converged",
+            "5 leaves: the smallest tree within 1 % of the best of 1–6 after a charge for size "
+            "(held-out perplexity 790)",
+        ),
         (1, None, "converged", "1 leaf: no division predicts held-out words better by more than 1 % "),
         (5, 5, "converged", "5 leaves, as asked for (held-out perplexity 790)"),
         (5, 9, "converged", "5 leaves: 9 were requested, but further leaves keep no documents "),

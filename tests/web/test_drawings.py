@@ -45,7 +45,7 @@ def many():
 
 def drawn(browser, width):
     page = browser.new_page(viewport={"width": width, "height": 800})
-    page.set_content(f"<style>{asset('style.css')}</style><main>{drawings.icicle(many())}</main>")
+    page.set_content(f"<style>{asset('style.css')}</style><main>{drawings.draw_icicle(many())}</main>")
     return page
 
 
@@ -86,9 +86,9 @@ def test_labels_grow_with_the_letters_that_people_have_chosen(browser):
 
 def test_names_that_people_gave_are_not_taken_apart():
     named = block(1, "Oil · and gas", 9, 0, 0.0, 1.0, named=True, words=("oil", "gas"))
-    assert "<span>Oil · and gas</span>" in drawings.icicle([named])
-    assert "&lt;b&gt;" in drawings.icicle([block(1, "<b>", 9, 0, 0.0, 1.0)])
-    assert drawings.icicle([]) == ""
+    assert "<span>Oil · and gas</span>" in drawings.draw_icicle([named])
+    assert "&lt;b&gt;" in drawings.draw_icicle([block(1, "<b>", 9, 0, 0.0, 1.0)])
+    assert drawings.draw_icicle([]) == ""
 
 
 @pytest.mark.parametrize("address", ["/?view=icicle", "/?view=list"])

@@ -63,8 +63,8 @@ def test_branches_are_as_thick_as_they_have_documents_and_part_where_the_one_bef
     assert three[0] == one[8]
     middle = (three[7] + three[9]) / 2
     assert middle == pytest.approx(0.5, abs=0.002)  # a row each: the first last topic stands in the first one
-    assert tree_picture.rows(tree) == 3
-    assert tree_picture.columns(tree) == 1
+    assert tree_picture.count_rows(tree) == 3
+    assert tree_picture.count_columns(tree) == 1
 
 
 def test_thin_branches_can_be_seen():
@@ -118,16 +118,16 @@ def test_a_heading_keeps_its_colour_and_all_below_it_has_it(client, view):
         assert view.branches[node] == view.branches[view.tree.path(node)[1]]
     text = client.get("/").text
     for top in tops:
-        topic, kind = view.shape.topics[top], tree_picture.hue(view.branches[top])
+        topic, kind = view.shape.topics[top], tree_picture.choose_hue(view.branches[top])
         assert re.search(rf'<li class="{kind} open">.{{0,600}}id="n{topic}"', text, re.S)
         assert f'<i class="sign {kind}" aria-hidden="true"></i>' in text
         assert f'<a href="/topic/{topic}" data-topic="{topic}"' in client.get("/model").text
 
 
 def test_colour_and_sign_together_tell_all_headings_apart():
-    kinds = [tree_picture.hue(branch) for branch in range(1, 64)]
+    kinds = [tree_picture.choose_hue(branch) for branch in range(1, 64)]
     assert len(set(kinds)) == len(kinds)
-    assert tree_picture.hue(0) == ""
+    assert tree_picture.choose_hue(0) == ""
     signs = set(re.findall(r"\.sign\.(s\d)", asset("style.css")))
     assert len(signs) == tree_picture.SHAPES - 1  # the second is the square that all begin with
 

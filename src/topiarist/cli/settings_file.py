@@ -139,7 +139,10 @@ def variable(name: str) -> str:
 
 
 def _read_variable(parameter: Any, *, with_file: bool) -> str | None:
-    """Return what the environment sets, None for nothing. A command without a file takes only what is no option."""
+    """Return the value that an environment variable sets, or None.
+
+    Commands without a settings file read only the parameters that are not options.
+    """
     allowed = is_setting_only(parameter) or (with_file and parameter.name not in ONLY_TYPED)
     return (os.environ.get(variable(parameter.name)) or None) if allowed else None
 

@@ -129,7 +129,7 @@ def join_phrases(chunk: TokenChunk, phrases: Sequence[str]) -> TokenChunk:
 
 
 def _drop_overlaps(places: Ints, slot: Ints) -> tuple[Ints, Ints]:
-    """Return the places without overlaps: every second place of each run."""
+    """Return the pairs of neighbouring words that do not overlap: of a run of pairs, every second one from its first."""
     if places.size == 0:
         return places, slot
     opens = np.concatenate([[True], np.diff(places) > 1])

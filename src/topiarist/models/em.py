@@ -55,7 +55,7 @@ class Model(Protocol[Params, Stats, Block, Rows]):
         """Return the part of the objective that is added once, not once per block."""
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
-        """Return an extrapolated state, see ``Extrapolates.extrapolate``."""
+        """Return ``old + stride (new - old)``, see ``Extrapolates.extrapolate``."""
 
 
 class Extrapolates(Protocol):

@@ -17,7 +17,7 @@ from topiarist.display.locale.locales import LOCALES
 from topiarist.trees.naming.name_test import split_items
 from topiarist.web import addresses
 from topiarist.web.pictures import drawings, tree_picture
-from topiarist.web.pictures.streams import curve_of, streams
+from topiarist.web.pictures.streams import draw_streams, draw_topic_curve
 from topiarist.web.values import plain
 
 
@@ -50,27 +50,27 @@ def environment(language: str = ENGLISH) -> Environment:
         legend_part=_legend_part,
         point=_point,
         index_of=_index_of,
-        hue=tree_picture.hue,
+        hue=tree_picture.choose_hue,
         telling=_telling,
-        thickness=tree_picture.thickness,
+        thickness=tree_picture.compute_thickness,
     )
     value.globals.update(
         at=addresses,
         language=language,
-        bar=drawings.bar,
-        interval=drawings.interval,
-        stacked=drawings.stacked,
-        curve=drawings.line,
-        squares=_linked(drawings.squares),
-        icicle=_linked(drawings.icicle),
-        whereabouts=_linked(drawings.whereabouts),
-        boughs=_linked(tree_picture.draw_tree),
-        columns=tree_picture.columns,
-        trunk_of=tree_picture.trunk,
-        streams=_linked(streams),
-        map_circles=_linked(drawings.map_circles),
-        curve_of=curve_of,
-        shades=drawings.shades,
+        draw_bar=drawings.draw_bar,
+        draw_interval=drawings.draw_interval,
+        draw_stacked_bar=drawings.draw_stacked_bar,
+        draw_curve=drawings.draw_curve,
+        draw_squares=_linked(drawings.draw_squares),
+        draw_icicle=_linked(drawings.draw_icicle),
+        draw_nearby_topics=_linked(drawings.draw_nearby_topics),
+        draw_tree=_linked(tree_picture.draw_tree),
+        count_columns=tree_picture.count_columns,
+        compute_trunk_width=tree_picture.compute_trunk_width,
+        draw_streams=_linked(draw_streams),
+        draw_map_circles=_linked(drawings.draw_map_circles),
+        draw_topic_curve=draw_topic_curve,
+        draw_legend=drawings.draw_legend,
     )
     return value
 

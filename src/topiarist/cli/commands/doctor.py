@@ -102,7 +102,9 @@ def _kernels(console: Console, *, warm: bool) -> str:
     if not missing:
         return "ready"
     if not warm:
-        return "not compiled yet: the first grow compiles them in about half a minute; topiarist doctor --warm does it now"
+        return (
+            "not compiled yet: the first grow compiles them in about half a minute; topiarist doctor --warm does it now"
+        )
     began = time.perf_counter()
     with console.status("Compiling the numerical kernels"):
         for dtype in missing:

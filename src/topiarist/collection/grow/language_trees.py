@@ -204,7 +204,10 @@ def _find_shared_words(first: Branch, other: Branch, counts: Csr, words: Sequenc
 
 
 def _compute_signatures(branch: Branch, counts: Csr) -> Array:
-    """Return for each topic how much more frequent words are in it than in its language, with unit length."""
+    """Return a unit vector of words for each topic: how much more frequent a word is in it than in its language.
+
+    Topics with few documents have a row of zeros.
+    """
     language_counts, assigned = counts[branch.rows], branch.find_assigned()
     base_rate = (compute_document_frequency(language_counts) + 0.5) / (language_counts.shape[0] + 1)
     signatures: Array = np.zeros((assigned.shape[1], counts.shape[1]))

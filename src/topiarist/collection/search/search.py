@@ -186,9 +186,10 @@ class Search:
 
     @cached_property
     def required(self) -> tuple[Term, ...]:
-        """Phrases, prefixes and alternatives; empty by words alone, where the full text requires them.
+        """Terms that each hit must have: phrases, prefixes and alternatives.
 
-        By default, short words of a script without spaces as well, if some document has all required terms.
+        By words alone there are none, because the word index requires them itself. Otherwise short words of a script
+        without spaces are required too, if some document has all required terms.
         """
         if self.default is None:
             return () if self._only_words else self.query.signed

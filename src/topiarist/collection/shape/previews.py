@@ -50,7 +50,11 @@ class TopicChange:
     @property
     def is_negligible(self) -> bool:
         """Return whether name and place are unchanged and the size nearly so."""
-        return self._keeps_place_and_size and self.before is not None and self.before.name == (self.after or self.before).name
+        return (
+            self._keeps_place_and_size
+            and self.before is not None
+            and self.before.name == (self.after or self.before).name
+        )
 
     @property
     def has_only_new_words(self) -> bool:

@@ -208,6 +208,7 @@ def choose_concentration(engine: Engine, ground: GrowthData, stage: Stage, choic
 
 
 def _compute_heldout_likelihood(engine: Engine, ground: GrowthData, parts: GrowthState, posterior: Floats) -> float:
+    """Return the log-likelihood per held-out token, given the share of each class in each document."""
     rows = CountsView.from_matrix(ground.heldout_counts, parts.word_given_node.dtype)
     total = cam.Cam(engine, parts.path_mask).log_likelihood(make_cam_params(parts), rows, posterior)
     return total / max(float(ground.heldout_counts.data.sum(dtype=np.float64)), 1.0)

@@ -96,7 +96,10 @@ def segment_rows(kernels: DeviceKernels, side: CountsView) -> SegmentedCounts:
 
 
 def segment_words(kernels: DeviceKernels, rows: SegmentedCounts, n_words: int, n_components: int) -> SegmentedCounts:
-    """Transpose counts by document to counts by word."""
+    """Transpose counts by document to counts by word.
+
+    ``n_components`` limits how many documents are counted at a time, so that their tables fit into memory.
+    """
     memory = kernels.memory
     indptr = rows.indptr.numpy()
     n_docs = len(indptr) - 1

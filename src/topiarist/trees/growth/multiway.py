@@ -68,7 +68,11 @@ def convert_to_multiway(
 def attach_branches(
     upper: Tree, places: Sequence[int], tree: Tree, branches: Sequence[int], class_nodes: Sequence[int], joint: Any
 ) -> tuple[Tree, tuple[int, ...]]:
-    """Attach the subtree of each branch at its place in the upper tree; return the tree and the node of each class."""
+    """Attach the subtree of each branch to the upper tree; return the tree and the node of each class.
+
+    ``branches`` are nodes of ``tree`` and ``places`` the leaves of ``upper`` that they replace. ``class_nodes`` are the
+    nodes of the classes in ``tree``, and ``joint`` has a row of word probabilities for each class.
+    """
     number = {node: number_of_class for number_of_class, node in enumerate(class_nodes)}
     words = {node: joint[number_of_class] for node, number_of_class in number.items()}
     weights = {node: float(joint[number_of_class].sum()) for node, number_of_class in number.items()}

@@ -39,7 +39,8 @@ COPIES = 0.1  # of the documents are copies: something may be wrong with the pil
 UNSTEADY = 10  # topics
 WARNINGS, STEPS = 20, 100  # to be read, and to be drawn
 SIZES = (  # why a tree has as many leaves as it has, as the two most frequent reasons are kept
-    "{leaves} leaves: the smallest tree within 1 % of the best of 1–{most} after a charge for size (held-out perplexity {perplexity})",
+    "{leaves} leaves: the smallest tree within 1 % of the best of 1–{most} after a charge for size "
+    "(held-out perplexity {perplexity})",
     "{leaves} leaves: the smallest tree within 1 % of the best of 1–{most} after a charge for size",
     "{leaves} leaves, as asked for (held-out perplexity {perplexity})",
     "{leaves} leaves, as asked for",

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from topiarist.display.locale.catalogues import CountedNoun, Share, translate
 from topiarist.trees.naming.name_test import split_items
 from topiarist.web import addresses
-from topiarist.web.pictures.tree_picture import hue
+from topiarist.web.pictures.tree_picture import choose_hue
 from topiarist.web.values import plain
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ CIRCLES = "Topics as circles, sized by documents"
 NESTED = "Drawing of the tree, sized by documents. The list has the same topics."
 
 
-def bar(share: float, kind: str = "bar") -> Markup:
+def draw_bar(share: float, kind: str = "bar") -> Markup:
     return _bar(f"{100 * min(max(share, 0.0), 1.0):.1f}%", kind)
 
 
@@ -44,7 +44,7 @@ def _bar(width: str, kind: str) -> Markup:
     return Markup('<svg class="{}" aria-hidden="true"><rect width="{}" height="100%"/></svg>').format(kind, width)
 
 
-def interval(low: float, share: float, high: float, other: float, maximum: float) -> Markup:
+def draw_interval(low: float, share: float, high: float, other: float, maximum: float) -> Markup:
     at = [f"{100 * min(max(value / maximum, 0.0), 1.0):.1f}%" for value in (low, share, high, other)]
     return Markup(
         '<svg class="interval" aria-hidden="true"><line class="span" x1="{}" x2="{}" y1="50%" y2="50%"/>'
@@ -52,7 +52,7 @@ def interval(low: float, share: float, high: float, other: float, maximum: float
     ).format(at[0], at[2], at[1], at[3], at[3])
 
 
-def map_circles(page: MapPage, to: Callable[[str], str] = str) -> Markup:
+def draw_map_circles(page: MapPage, to: Callable[[str], str] = str) -> Markup:
     """Draw the circles that are visible first, for browsers that draw no points."""
     first_circles = [item for item in page.circles if item.first]
     shapes = [
@@ -80,11 +80,11 @@ def map_circles(page: MapPage, to: Callable[[str], str] = str) -> Markup:
     ).format(translate(CIRCLES), Markup("").join(shapes), Markup("").join(names))
 
 
-def icicle(blocks: Sequence[Block], to: Callable[[str], str] = str) -> Markup:
+def draw_icicle(blocks: Sequence[Block], to: Callable[[str], str] = str) -> Markup:
     return _rows(blocks, to, "icicle", translate(NESTED), (FIRST, ROW, LAST))
 
 
-def whereabouts(blocks: Sequence[Block], to: Callable[[str], str] = str) -> Markup:
+def draw_nearby_topics(blocks: Sequence[Block], to: Callable[[str], str] = str) -> Markup:
     """Draw the tree as a strip with the path to one topic."""
     way = [block for block in blocks if block.place]
     if not way:
@@ -141,7 +141,7 @@ def _block(block: Block, to: Callable[[str], str], y: float, height: float) -> M
         f"{y:.2f}",
         f"{100 * max(block.width, NARROWEST):.3f}",
         f"{height:.2f}",
-        " ".join(f"{kind} {block.place} {hue(block.branch)}".split()),
+        " ".join(f"{kind} {block.place} {choose_hue(block.branch)}".split()),
         translate("{topic}, level {level}", topic=with_documents(block.name, block.documents), level=block.level)
         + (translate(", {topics} below", topics=CountedNoun(block.below, "topic")) if block.below else ""),
         label,
@@ -159,7 +159,7 @@ def _label(block: Block) -> Markup:
     )
 
 
-def stacked(parts: Sequence[tuple[str, float, str, str]]) -> Markup:
+def draw_stacked_bar(parts: Sequence[tuple[str, float, str, str]]) -> Markup:
     """Draw one bar of several parts: classes, shares, titles and addresses."""
     left, shapes = 0.0, []
     for kind, share, title, address in parts:
@@ -173,7 +173,7 @@ def stacked(parts: Sequence[tuple[str, float, str, str]]) -> Markup:
     return Markup('<svg class="stacked" aria-hidden="true">{}</svg>').format(Markup("").join(shapes))
 
 
-def line(points: Sequence[tuple[float, float]], selected_place: int, label: str) -> Markup:
+def draw_curve(points: Sequence[tuple[float, float]], selected_place: int, label: str) -> Markup:
     if len(points) < 2:
         return Markup("")
     xs, ys = [x for x, _ in points], [y for _, y in points]
@@ -211,8 +211,11 @@ def _end(x: str, y: str, anchor: str, value: float) -> Markup:
     return Markup('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(x, y, anchor, text)
 
 
-def squares(page: ComparePage, to: Callable[[str], str] = str) -> Markup:
-    """Draw labels against topics as squares; stronger colours are larger shares of a label."""
+def draw_squares(page: ComparePage, to: Callable[[str], str] = str) -> Markup:
+    """Draw labels against topics as squares; stronger colours are larger shares of a label.
+
+    ``to`` turns an address into the link of a square.
+    """
     rows = sorted(page.rows, key=lambda row: (row.shares.index(max(row.shares)), -row.documents, row.label))
     names = [plain(topic.name) for topic in page.topics]
     left = SIGN * min(max(len(plain(row.label)) for row in rows), LONGEST) + 12
@@ -232,7 +235,7 @@ def squares(page: ComparePage, to: Callable[[str], str] = str) -> Markup:
     ).format(translate(SQUARES), width / 16, height / 16, width, height, Markup("").join(shapes))
 
 
-def shades() -> Markup:
+def draw_legend() -> Markup:
     """Draw the legend of the colours of squares."""
     steps = [0.0, 0.25, 0.5, 0.75, 1.0]
     band = Markup('<rect class="band" width="{}" height="{}" y="18"/>').format(len(steps) * 2 * SIZE, SIZE - 2)

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from topiarist.display.locale.catalogues import translate
 from topiarist.web.pictures.drawings import short
-from topiarist.web.pictures.tree_picture import hue
+from topiarist.web.pictures.tree_picture import choose_hue
 from topiarist.web.values import plain
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ ROOM = 1.5  # times the largest share: how high a small curve is, so that its na
 Point = tuple[float, float]
 
 
-def streams(page: TimePage, to: Callable[[str], str] = str) -> Markup:
+def draw_streams(page: TimePage, to: Callable[[str], str] = str) -> Markup:
     """Draw topics as streams around a middle line, as wide as their documents."""
     numbers = [period.documents for period in page.periods]
     if len(numbers) < 2:
@@ -49,7 +49,7 @@ def streams(page: TimePage, to: Callable[[str], str] = str) -> Markup:
         shapes.append(
             Markup('<a href="{}" tabindex="-1"><path class="{}" d="{}"><title>{}</title></path></a>').format(
                 to(course.address),
-                f"{hue(course.branch)} n{len(shapes) % 3}",
+                f"{choose_hue(course.branch)} n{len(shapes) % 3}",
                 _area(upper, lower),
                 plain(course.sentence),
             )
@@ -79,7 +79,7 @@ def _name(course: TopicSeries, upper: Sequence[Point], lower: Sequence[Point]) -
     )
 
 
-def curve_of(course: TopicSeries, periods: int) -> Markup:
+def draw_topic_curve(course: TopicSeries, periods: int) -> Markup:
     """Draw the share of a topic with its intervals and bursts."""
     step = SMALL_WIDE / max(periods - 1, 1)
     maximum = max(*(share for share in course.shares if share is not None), 1e-9) * ROOM
@@ -100,7 +100,7 @@ def curve_of(course: TopicSeries, periods: int) -> Markup:
         '<svg class="course {}" role="img" aria-label="{}"><svg width="100%" height="100%" viewBox="0 0 {} {}" '
         'preserveAspectRatio="none">{}<path class="band" d="{}"/><path class="line" d="{}"/></svg>{}</svg>'
     ).format(
-        hue(course.branch),
+        choose_hue(course.branch),
         course.sentence,
         int(SMALL_WIDE),
         int(SMALL_HIGH),

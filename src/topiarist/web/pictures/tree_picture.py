@@ -36,55 +36,55 @@ class Branch:
     thick: float
 
 
-def hue(branch: int) -> str:
+def choose_hue(branch: int) -> str:
     """Return the CSS classes of a heading and its branch; empty for the root."""
     return f"b{(branch - 1) % HUES + 1} s{(branch - 1) % SHAPES + 1}" if branch else ""
 
 
-def rows(row: Row) -> int:
-    return sum(map(rows, row.below)) + (row.more > 0) if row.below else 1
+def count_rows(row: Row) -> int:
+    return sum(map(count_rows, row.below)) + (row.more > 0) if row.below else 1
 
 
-def open_levels(row: Row) -> int:
-    return max((1 + open_levels(item) for item in row.below if item.below), default=0)
+def count_open_levels(row: Row) -> int:
+    return max((1 + count_open_levels(item) for item in row.below if item.below), default=0)
 
 
-def columns(row: Row) -> int:
-    return min(open_levels(row), DEEPEST)
+def count_columns(row: Row) -> int:
+    return min(count_open_levels(row), DEEPEST)
 
 
-def trunk(row: Row) -> float:
+def compute_trunk_width(row: Row) -> float:
     """Return the height of a document in rows; pictures with more rows have thicker branches."""
-    return min(max(rows(row) / 16, THINNER), THICKEST) / max(row.topic.documents, 1)
+    return min(max(count_rows(row) / 16, THINNER), THICKEST) / max(row.topic.documents, 1)
 
 
-def thickness(unit: float, topic: TopicLine) -> int:
+def compute_thickness(unit: float, topic: TopicLine) -> int:
     """Return the thickness of a branch in quarters of a row."""
     return min(round(4 * unit * topic.documents), round(4 * THICKEST))
 
 
 def draw_tree(row: Row, to: Callable[[str], str] = str) -> Markup:
     """Draw the branches below the names of the list."""
-    high = rows(row)
-    shapes = Markup("").join(_shape(item, columns(row), to) for item in _branches(row))
+    high = count_rows(row)
+    shapes = Markup("").join(_shape(item, count_columns(row), to) for item in _branches(row))
     return Markup(
         '<svg class="boughs" viewBox="0 0 100 {}" preserveAspectRatio="none" aria-hidden="true">{}</svg>'
     ).format(high, shapes)
 
 
 def _branches(root: Row) -> Iterator[Branch]:
-    high, unit = rows(root), trunk(root)
+    high, unit = count_rows(root), compute_trunk_width(root)
 
     def thick(row: Row) -> float:
         return max(row.topic.documents * unit, THINNEST)
 
     def draw_children(row: Row, depth: int, begin: float, top: float) -> Iterator[Branch]:
-        middle = top + rows(row) / 2
+        middle = top + count_rows(row) / 2
         yield Branch(row, depth, begin, middle, thick(row))
         place = middle - sum(map(thick, row.below)) / 2
         for child in row.below:
             yield from draw_children(child, depth + 1, place + thick(child) / 2, top)
-            top, place = top + rows(child), place + thick(child)
+            top, place = top + count_rows(child), place + thick(child)
 
     return draw_children(root, 0, high / 2, 0.0)
 
@@ -103,5 +103,8 @@ def _shape(branch: Branch, level: int, to: Callable[[str], str]) -> Markup:
     )
     topic = branch.row.topic
     return Markup('<a href="{}" tabindex="-1"><path class="{}" d="{}"><title>{}</title></path></a>').format(
-        to(topic.address), f"{hue(topic.branch)} o{min(depth, 4)}".strip(), path, f"{topic.name}: {topic.documents:,}"
+        to(topic.address),
+        f"{choose_hue(topic.branch)} o{min(depth, 4)}".strip(),
+        path,
+        f"{topic.name}: {topic.documents:,}",
     )

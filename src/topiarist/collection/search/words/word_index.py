@@ -192,15 +192,15 @@ class WordIndex:
         self._save_segments(folder, 0)
         _write_cells(folder, self.space, self.segments[0])
 
-    def replace_segments(self, folder: Path, stay: int, n_segments: int) -> None:
-        """Write new segments to a folder with ``n_segments`` segments, of which the first ``stay`` are unchanged."""
-        for number in range(stay, n_segments):
+    def replace_segments(self, folder: Path, n_kept: int, n_segments: int) -> None:
+        """Write new segments to a folder with ``n_segments`` segments, of which the first ``n_kept`` are unchanged."""
+        for number in range(n_kept, n_segments):
             shutil.rmtree(folder / SEGMENT.format(number + 1))
-        if not stay:
+        if not n_kept:
             shutil.rmtree(folder / CELLS, ignore_errors=True)
             _write_cells(folder, self.space, self.segments[0])
         (folder / ABOUT).unlink()
-        self._save_segments(folder, stay)
+        self._save_segments(folder, n_kept)
 
     def _save_segments(self, folder: Path, start: int) -> None:
         for number in range(start, len(self.segments)):

@@ -102,7 +102,7 @@ def test_as_many_topics_as_somebody_wants_to_see(typed):
     assert seen("--topics", 6) == (["+2"], 6)
     assert seen("--topics", 7) == seen("--topics", 50) == seen("--detail", "all") == ([], 8)
     assert seen("--topics", 5) == ([], 0)  # the six below the root are more than these: it is closed
-    assert "+8" in typed("tree", "--topics", 5).stdout
+    assert "+7" in typed("tree", "--topics", 5).stdout  # topics only, without the heading
     done = typed("tree", "--topics", 6, "--detail", "fine", code=2)
     assert "--topics and --detail both set the detail" in done.stderr
     assert "both set the detail" in typed("tree", "--depth", 1, "--detail", "fine", code=2).stderr

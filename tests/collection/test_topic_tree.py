@@ -13,7 +13,7 @@ from topiarist import CAM, Corpus, Tree
 from topiarist.collection.describe import nodes
 from topiarist.collection.describe.flat_topics import set_general_words_aside
 from topiarist.collection.describe.nodes import NO_WORDS, ROOT, assign_names
-from topiarist.collection.describe.topic_tree import _describe_leaves, describe_tree, grow_tree
+from topiarist.collection.describe.topic_tree import _describe_size, describe_tree, grow_tree
 from topiarist.counts import CountSettings, PhraseSettings
 from topiarist.errors import InputError
 from topiarist.estimators.tree.growth_sample import draw_sample
@@ -106,11 +106,11 @@ def test_held_out_words_choose_the_number_and_the_sentence_says_so(three_subject
     found = grow_tree(three_subjects)
     assert found.stopped in ("heldout", "exhausted")
     assert found.curve.chosen == len(found.tree.leaves)
-    assert found.reason.startswith(f"{len(found.tree.leaves)} leaves: the smallest tree within 1 % of the best of 1–")
+    assert found.reason.startswith(f"{len(found.tree.leaves)} topics: the smallest tree within 1 % of the best of 1–")
 
 
 def test_as_many_leaves_as_asked_for(found):
-    assert found.reason.startswith("3 leaves, as asked for (held-out perplexity")
+    assert found.reason.startswith("3 topics, as asked for (held-out perplexity")
     assert found.stopped == "reached"
 
 
@@ -121,13 +121,13 @@ def test_as_many_leaves_as_asked_for(found):
             5,
             None,
             "converged",
-            "5 leaves: the smallest tree within 1 % of the best of 1–6 after a charge for size "
+            "5 topics: the smallest tree within 1 % of the best of 1–6 after a charge for size "
             "(held-out perplexity 790)",
         ),
-        (1, None, "converged", "1 leaf: no division predicts held-out words better by more than 1 % "),
-        (5, 5, "converged", "5 leaves, as asked for (held-out perplexity 790)"),
-        (5, 9, "converged", "5 leaves: 9 were requested, but further leaves keep no documents "),
-        (4, None, "interrupted", "4 leaves when growing was stopped (held-out perplexity 800)"),
+        (1, None, "converged", "1 topic: no division predicts held-out words better by more than 1 % "),
+        (5, 5, "converged", "5 topics, as asked for (held-out perplexity 790)"),
+        (5, 9, "converged", "5 topics: 9 were requested, but further topics keep no documents "),
+        (4, None, "interrupted", "4 topics when growing was stopped (held-out perplexity 800)"),
     ],
 )
 def test_why_it_has_as_many_leaves(n_leaves, asked, stopped, sentence):
@@ -137,8 +137,8 @@ def test_why_it_has_as_many_leaves(n_leaves, asked, stopped, sentence):
     assert curve.chosen == n_leaves
     tree = Tree.star(n_leaves) if n_leaves > 1 else Tree.single()
     model = SimpleNamespace(tree_=tree, n_clusters=asked, curve_=curve, stopped_=stopped)
-    assert _describe_leaves(model, 100).startswith(sentence)
-    assert "perplexity" not in _describe_leaves(model, 10)  # of few documents it would be chance
+    assert _describe_size(model, 100).startswith(sentence)
+    assert "perplexity" not in _describe_size(model, 10)  # of few documents it would be chance
 
 
 def test_more_leaves_than_documents(three_subjects):
@@ -179,7 +179,7 @@ def test_a_given_tree_keeps_its_names(three_subjects):
     assert found.tree == tree
     assert found.curve is None
     assert found.stopped == "given"
-    assert found.reason == "3 leaves, as in the given tree"
+    assert found.reason == "3 topics, as in the given tree"
     assert "left: " in found.render()
 
 

@@ -30,7 +30,7 @@ ENGLISH = (
 HEADLINES = "股市收盘上涨球队夺得冠军政府发布新规手机降价促销电影票房大卖城市地铁开通学生高考成绩公布"
 SENTENCE = (
     "120 documents, 80 dated from 2011 to 2014, 10 with a file date only and 30 undated, in English (42%), "
-    "German (33%) and Chinese (25%), sorted into 3 topics; 1 heading and 1 topic at the first level."
+    "German (33%) and Chinese (25%), sorted into 3 topics and 1 heading (2 at the first level)."
 )
 
 
@@ -76,7 +76,7 @@ def test_every_part_is_true_of_planted_collection(mixed):
         assert (facts.documents, facts.undetected) == (120, 0)
         assert (facts.dated, facts.file_dated, facts.undated) == (80, 10, 30)
         assert (facts.first, facts.last, facts.topics) == ("2011-03-01", "2014-05-28", 3)
-        assert (facts.headings, facts.topics_without_heading) == (1, 1)
+        assert (facts.headings, facts.first_level, facts.topics_without_heading) == (1, 2, 1)
         assert first_sentence(facts) == SENTENCE
 
 
@@ -112,7 +112,7 @@ def test_file_dates_are_shown_and_left_out_of_time(mixed):
 
 ONE = CollectionFacts(
     documents=1, passages=1, languages=(LanguageShare("English", 1, 1.0),), undetected=0, dated=1, file_dated=0,
-    undated=0, first="2014-01-02", last="2014-01-02", topics=1, headings=0,
+    undated=0, first="2014-01-02", last="2014-01-02", topics=1, headings=0, first_level=0,
     topics_without_heading=0,
 )  # fmt: skip
 
@@ -125,9 +125,10 @@ ONE = CollectionFacts(
         ({"dated": 0, "file_dated": 1}, "1 document, 1 with a file date only, in English."),
         ({"languages": (), "undetected": 1}, "1 document from 2014."),
         ({"topics": 6, "topics_without_heading": 6}, "1 document from 2014 in English, sorted into 6 topics."),
-        ({"topics": 6, "headings": 2, "passages": 9, "undetected": 1}, "1 document in 9 passages from 2014 in English "
+        ({"topics": 6, "headings": 2, "first_level": 2, "passages": 9, "undetected": 1},
+         "1 document in 9 passages from 2014 in English "
          "(100%; 1 passage without a detected language), sorted into 6 topics under 2 headings."),
-        ({"documents": 12000, "passages": 12000, "dated": 12000, "undetected": 6, "topics": 187, "headings": 9,
+        ({"documents": 12000, "passages": 12000, "dated": 12000, "undetected": 6, "topics": 187, "headings": 9, "first_level": 9,
           "languages": (LanguageShare("English", 11994, 0.9995),)},
          "12,000 documents from 2014 in English (>99%; 6 without a detected language), sorted into 187 topics under 9 "
          "headings."),

@@ -53,7 +53,6 @@ from topiarist.display import formats as words
         (words.join_path([]), "Everything"),
         (words.describe_unassigned(1), "1 document is hard to place"),
         (words.describe_unassigned(3), "3 documents are hard to place"),
-        (words.replace_leaves("1 leaf, then 1,200 leaves"), "1 topic, then 1,200 topics"),
     ],
 )
 def test_phrases_read_as_people_say_them(said: str, expected: str) -> None:

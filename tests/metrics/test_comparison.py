@@ -183,7 +183,7 @@ def test_comparison_lines_and_json():
     b = under(OLD, ["news"] * 2 + STORY[2:], ids=[f"d{row}" for row in range(1, 101)])
     result = compare(a, b)
     assert result.lines()[0] == "99 documents in both · 1 only in A · 1 only in B"
-    assert "leaves: A 3, B 3" in result.lines()
+    assert "topics: A 3, B 3" in result.lines()
     assert "  sport (ball, goal)  →  news" in "\n".join(result.lines()).replace("          2", "")
     plain = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert plain["documents"] == {"shared": 99, "only_a": 1, "only_b": 1}

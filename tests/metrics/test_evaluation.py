@@ -148,7 +148,7 @@ def test_evaluation_lines_and_json():
     labels = [(name, "all") for name in nodes[:-1]] + [()]
     result = evaluate(under(tree, nodes), labels, perplexity=1790.4)
     lines = result.lines()
-    assert lines[0] == "12 documents · 3 leaves · depth 2"
+    assert lines[0] == "12 documents · 3 topics · 1 heading · depth 2"
     assert "perplexity (seen)      1,790" in lines
     assert "against 4 labels of 11 documents" in lines
     assert "NMI                    1.000" in lines

@@ -250,12 +250,12 @@ def test_texts_without_values_are_in_the_catalogue():
 
 def test_the_reason_of_a_size_is_said_in_the_language_where_it_is_a_usual_one():
     curve = {"n_leaves": [1, 1_200, 2_400], "perplexity": [3_000.4, 1_499.6, 1_490.0], "place": 1}
-    usual = "1,200 leaves: the smallest tree within 1 % of the best of 1–2,400 (held-out perplexity 1,500)"
+    usual = "1,200 topics: the smallest tree within 1 % of the best of 1–2,400 (held-out perplexity 1,500)"
     assert model_page._reason({"reason": usual, "curve": curve}) == usual
     with use_language("de"):
         german = model_page._reason({"reason": usual, "curve": curve})
-        assert german.startswith("1.200 letzte Themen: der kleinste Baum, der höchstens 1\u00a0% hinter dem besten")
-        other = "1,200 leaves: vectors and words together ask for them"
+        assert german.startswith("1.200 Themen: der kleinste Baum, der höchstens 1\u00a0% hinter dem besten")
+        other = "1,200 topics: vectors and words together ask for them"
         assert model_page._reason({"reason": other, "curve": curve}) == other
         assert model_page._reason({"reason": other}) == other
 

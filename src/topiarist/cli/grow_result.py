@@ -28,7 +28,6 @@ from topiarist.display.formats import (
     describe_unassigned,
     duration,
     one_line,
-    replace_leaves,
     whole_percent,
 )
 from topiarist.errors import TopiaristError, UsageError
@@ -104,6 +103,7 @@ def tell(result: GrowResult, options: Options, *, stopped: bool) -> None:
 def facts(result: GrowResult) -> str:
     tree = result.tree
     parts = [result.folder, str(count_documents(result.collection)), count_noun(len(tree.tree.leaves), "topic")]
+    parts += [count_noun(len(tree.tree.headings), "heading")] * bool(tree.tree.headings)
     if result.perplexity is not None:
         parts.append(f"held-out perplexity {result.perplexity:,.0f}")
     if tree.agreement is not None:
@@ -169,7 +169,7 @@ def _print(result: GrowResult, console: Console, options: Options) -> None:
     print_tree(console, tree, options.words, options.depth)
     if result.n_hard:
         console.print(Text(f"({describe_unassigned(result.n_hard)})", style="dim"))
-    console.print(Text(f"\n{replace_leaves(tree.reason)}"), soft_wrap=not console.is_terminal)
+    console.print(Text(f"\n{tree.reason}"), soft_wrap=not console.is_terminal)
     if tree.n_docs < MIN_DOCUMENTS_TO_EVALUATE:
         note = f"{count_noun(tree.n_docs, 'document')} are too few to judge a tree by words it has not seen."
         console.print(Text(note), soft_wrap=not console.is_terminal)

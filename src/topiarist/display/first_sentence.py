@@ -104,19 +104,20 @@ def _describe_dates(facts: CollectionFacts) -> str:
 
 
 def _describe_topics(facts: CollectionFacts) -> str:
-    """Return the number of topics and headings, and of topics without a heading."""
+    """Return the number of topics and headings, and how many of them are at the first level."""
     if facts.topics < 2:
         return ""
-    topics = translate(", sorted into {topics}", topics=CountedNoun(facts.topics, "topic"))
+    topics, headings = CountedNoun(facts.topics, "topic"), CountedNoun(facts.headings, "heading")
     if not facts.headings:
-        return topics
-    headings, n_alone = CountedNoun(facts.headings, "heading"), facts.topics_without_heading
-    if not n_alone:
-        return topics + translate(" under {headings}", headings=headings)
-    first = translate(
-        "; {headings} and {topics} at the first level", headings=headings, topics=CountedNoun(n_alone, "topic")
+        return translate(", sorted into {topics}", topics=topics)
+    if facts.headings == facts.first_level:
+        return translate(", sorted into {topics} under {headings}", topics=topics, headings=headings)
+    return translate(
+        ", sorted into {topics} and {headings} ({first} at the first level)",
+        topics=topics,
+        headings=headings,
+        first=facts.first_level,
     )
-    return topics + first
 
 
 def _join_clauses(clauses: list[str]) -> str:

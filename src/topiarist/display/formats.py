@@ -10,13 +10,12 @@ bytes, time  ``size(2e6)`` → 2.0 MB · ``duration(151)`` → 2 min 31 s · ``t
              ``format_minute(iso)`` → 2026-03-12 14:02
 text         ``one_line(title)``: no line breaks, no control characters · ``join_path(names)`` → Law ▸ Courts
 sentences    ``describe_unassigned(n)`` · ``PENDING`` · ``describe_naming(is_title)``
-             ``replace_leaves("12 leaves")`` → 12 topics · ``MODEL_NAMES`` · ``describe_word_use(use)``
+             ``MODEL_NAMES`` · ``describe_word_use(use)``
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sized
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -174,11 +173,6 @@ def describe_unassigned(number: int) -> str:
 def describe_naming(is_title: bool) -> str:
     """Return the origin of a topic name: ``person`` or ``words``."""
     return "person" if is_title else "words"
-
-
-def replace_leaves(reason: str) -> str:
-    """Return the reason of a tree size with the word topics instead of leaves."""
-    return re.sub(r"\b([\d,]+) lea(f|ves)\b", lambda match: f"{match[1]} topic{'' if match[2] == 'f' else 's'}", reason)
 
 
 def describe_word_use(use: WordUse, use_after: WordUse | None = None) -> str:

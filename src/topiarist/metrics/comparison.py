@@ -333,13 +333,13 @@ def _iter_lines(comparison: Comparison, n: int) -> Iterator[str]:
         if number
     ]
     yield DOT.join([f"{_format_documents(comparison.n_shared)} in both", *exclusive])
-    yield f"leaves: A {len(comparison.tree_a.leaves):,}, B {len(comparison.tree_b.leaves):,}"
+    yield f"topics: A {len(comparison.tree_a.leaves):,}, B {len(comparison.tree_b.leaves):,}"
     yield ""
     yield "agreement      NMI   adjusted Rand"
     if len(comparison.levels) > 1:
         for level, agreement in enumerate(comparison.levels, 1):
             yield f"  level {level:<4}  {agreement.nmi:5.3f}   {agreement.rand:5.3f}"
-    yield f"  leaves      {comparison.leaves.nmi:5.3f}   {comparison.leaves.rand:5.3f}"
+    yield f"  topics      {comparison.leaves.nmi:5.3f}   {comparison.leaves.rand:5.3f}"
     yield ""
     yield from _format_matches(comparison)
     share = comparison.moved / comparison.n_shared

@@ -74,6 +74,7 @@ class Evaluation:
         names = ("n_docs", "n_leaves", "depth", "hard_to_place", "coherence", "diversity")
         result: dict[str, Any] = {name: getattr(self, name) for name in names}
         finite = np.isfinite(self.perplexity or 0.0)  # JSON has no infinity
+        result["n_headings"] = len(self.tree.headings)
         result["perplexity_of_seen_documents"] = self.perplexity if finite else None
         if self.labelled is None:
             return result | {"labelled": None}
@@ -193,8 +194,9 @@ def _make_indicator(columns: Sequence[Sequence[int]], n_columns: int) -> Any:
 
 
 def _format_lines(evaluation: Evaluation, n: int) -> Iterator[str]:
-    leaves = "1 leaf" if evaluation.n_leaves == 1 else f"{evaluation.n_leaves:,} leaves"
-    yield f"{evaluation.n_docs:,} document{'' if evaluation.n_docs == 1 else 's'} · {leaves} · depth {evaluation.depth}"
+    numbers = {"document": evaluation.n_docs, "topic": evaluation.n_leaves, "heading": len(evaluation.tree.headings)}
+    counts = [f"{number:,} {noun}{'s' * (number != 1)}" for noun, number in numbers.items()]
+    yield " · ".join([*counts, f"depth {evaluation.depth}"])
     yield ""
     yield f"hard to place      {evaluation.hard_to_place:9.1%}"
     yield from _format_figure("perplexity (seen)", evaluation.perplexity, "9,.0f")

@@ -145,6 +145,11 @@ class Tree:
         return tuple(node for node in self._order if not self._children[node])
 
     @cached_property
+    def headings(self) -> tuple[int, ...]:
+        """Nodes with children below the root, depth first."""
+        return tuple(node for node in self._order if self._children[node] and node != self.root)
+
+    @cached_property
     def depths(self) -> tuple[int, ...]:
         """Number of edges between the root and each node."""
         depths = [0] * len(self)
@@ -232,6 +237,10 @@ class Tree:
         """Return the leaves below this node, depth first; for a leaf, the leaf itself."""
         begin, end = self._spans[self.check_node(node)]
         return tuple(descendant for descendant in self._order[begin:end] if not self._children[descendant])
+
+    def count_leaves_below(self, node: int) -> int:
+        """Return the number of leaves below a node; 0 for a leaf."""
+        return 0 if self.is_leaf(node) else len(self.leaves_under(node))
 
     def depth_first(self) -> tuple[int, ...]:
         """Return all nodes, each before its children, siblings ordered by number."""

@@ -148,7 +148,7 @@ def topic_line(view: View, node: int, matching: int | None = None, **values: Any
         address=addresses.topic(topic, **values),
         matching=matching,
         waiting=view.shape.pending and not view.sizes[node] and not view.model_nodes(node),
-        below=len(view.tree.descendants(node)),
+        below=view.tree.count_leaves_below(node),
         branch=view.branches[node],
     )
 

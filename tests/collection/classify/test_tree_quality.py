@@ -21,7 +21,7 @@ def test_headings_with_two_subtopics_are_told_with_why():
     odd = told(parents, [9.0, 1.0, 5.0, 1.0, 0, 0, 0, 1.0, 0, 0, 0, 0, 0, 0])
     assert (odd.pairs, odd.uninformative, odd.others, odd.wide) == ((1,), (2,), (), ())
     assert odd.sentence == (
-        "2 of 5 headings have fewer than 3 subtopics: 1 hold two leaves only, "
+        "2 of 4 headings have fewer than 3 subtopics: 1 hold two topics only, "
         "1 have subtopics that gain less than 40% of what the heading gains."
     )
     assert told(parents, [9.0, 1.0, 5.0, 1.0, 0, 0, 0, 4.0, 0, 0, 0, 0, 0, 0]).others == (2,)
@@ -29,8 +29,8 @@ def test_headings_with_two_subtopics_are_told_with_why():
 
 def test_where_nothing_is_odd_nothing_is_said():
     assert told([-1, 0, 0, 0], [1.0, 0, 0, 0]).sentence == ""
-    assert told([-1] + [0] * 12, [1.0] + [0.0] * 12).sentence == ""  # the first level may have twelve topics
-    assert told([-1] + [0] * 13, [1.0] + [0.0] * 13).sentence == "1 have more than 8."
+    assert told([-1] + [0] * 13, [1.0] + [0.0] * 13).sentence == ""  # the root is no heading
+    assert told([-1, 0, 0], [1.0, 0, 0]).sentence == ""
     assert told([-1, 0, 0, 0] + [1] * 9, [1.0] + [0.0] * 12).sentence == "1 have more than 8."
 
 

@@ -67,9 +67,11 @@ def measure_stability(collection: Collection, n_threads: int | None = None) -> T
 def describe_stability(collection: Collection, found: TopicStability) -> Iterator[str]:
     """Yield the number of topics of each kind, and the topics that came back least."""
     told = ", ".join(f"{number:,} {word}" for word, number in found.counts().items())
+    n_topics, n_headings = found.count_topics(collection.outline)
+    nouns = f"{count_noun(n_topics, 'topic')} and {count_noun(n_headings, 'heading')}"
     yield (
-        f"Of {count_noun(len(found.shares), 'topic')}, {told}: how much of each came back in {found.n_trees} trees "
-        "grown from other halves of the documents."
+        f"Of {nouns}, {told}: how much of each came back in {found.n_trees} trees grown from other halves of the "
+        "documents."
     )
     least = sorted((share, topic) for topic, share in found.shares.items())[:LEAST_SHOWN]
     if least:

@@ -64,18 +64,27 @@ def run(options: Options) -> None:
             number, things = replace_model(save, target), "file"
         elif what == "tree":
             _write(format_tree(collection, kind, options.words).encode("utf-8", "replace"), target)
-            number, things = len(collection.outline.topics), "topic"
+            number, things = 1, "topic"
         else:
             table = make_table(collection, what, n_words=options.words, texts=options.texts, rho=options.rho)
             to = binary_output() if target == STANDARD_OUTPUT else target
             number = write_table(table.rows, to, kind, table.fields, table.types)
             things = THINGS.get(what, what.removesuffix("s"))
+        tree = collection.outline.tree
+        numbers = {things: number}
+        if things == "topic":
+            numbers = {"topic": len(tree.leaves), "heading": len(tree.headings)}
+    plurals = {noun: PLURALS.get(noun, f"{noun}s") for noun in numbers}
     if options.json:
         if target != STANDARD_OUTPUT:
-            screen.json({"output": target, "what": what, "format": kind, PLURALS.get(things, f"{things}s"): number})
+            screen.json(
+                {"output": target, "what": what, "format": kind} | {plurals[noun]: numbers[noun] for noun in numbers}
+            )
         return
     if target != STANDARD_OUTPUT:
-        screen.say(f"{count_noun(number, things, PLURALS.get(things, f'{things}s'))} written to {target}")
+        screen.say(
+            f"{' and '.join(count_noun(numbers[noun], noun, plurals[noun]) for noun in numbers)} written to {target}"
+        )
         screen.next("tree FOLDER" if what != "model" else "check FOLDER")
 
 

@@ -105,6 +105,7 @@ def tree_body(collection: Collection, top: int, options: Options) -> dict[str, A
         "language": settings.get("language"),
         "model": collection.state.model,
         "leaves": len(outline.tree.leaves),
+        "headings": len(outline.tree.headings),
         "depth": outline.tree.depth,
         "words": tree.n_words,
         "tokens": tree.n_tokens,
@@ -169,7 +170,7 @@ def show(screen: Screen, collection: Collection, top: int, options: Options) -> 
         edit = cut(tree, ends)
         tree, nodes = edit.tree, [nodes[place] for place in edit.origin]
     closed = [node for place, node in enumerate(nodes) if tree.is_leaf(place) and not outline.tree.is_leaf(node)]
-    hidden_counts = {node: f"+{len(outline.tree.descendants(node)):,}" for node in closed}
+    hidden_counts = {node: f"+{outline.tree.count_leaves_below(node):,}" for node in closed}
     sizes = [f"{topic_tree.sizes[node]:,}" for node in nodes]
     numbers = [str(outline.topics[node]) for node in nodes]
     wide, id_wide = max(len("documents"), *map(len, sizes)), max(len("id"), *map(len, numbers))

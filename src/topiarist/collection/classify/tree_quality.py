@@ -19,7 +19,6 @@ from topiarist.metrics.trees import dendrogram_purity
 from topiarist.trees.edits import collapse
 from topiarist.trees.growth.merges import CHEAP_MERGE_RATIO, MAX_CHILDREN
 from topiarist.trees.growth.merges import MIN_CHILDREN as FEWEST_CHILDREN
-from topiarist.trees.views import MAX_FIRST_LEVEL
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -105,7 +104,7 @@ def compute_word_diversity(figures: Figures, n: int = 10) -> tuple[float, int]:
 class OddHeadings:
     """Headings with fewer than three children or more than eight, grouped by the reason."""
 
-    pairs: tuple[int, ...]  # headings of two leaves
+    pairs: tuple[int, ...]  # headings of two topics
     uninformative: tuple[int, ...]  # headings whose children gain little over the gain of the heading
     others: tuple[int, ...]  # narrow for no known reason, or by user edits
     wide: tuple[int, ...]
@@ -118,7 +117,7 @@ class OddHeadings:
         reasons = [
             f"{len(nodes):,} {reason}"
             for nodes, reason in (
-                (self.pairs, "hold two leaves only"),
+                (self.pairs, "hold two topics only"),
                 (
                     self.uninformative,
                     f"have subtopics that gain less than {CHEAP_MERGE_RATIO:.0%} of what the heading gains",
@@ -139,11 +138,10 @@ class OddHeadings:
 
 
 def find_odd_headings(figures: Figures) -> OddHeadings:
-    """Return the headings with fewer children than three or more than eight (the root: twelve), and why."""
+    """Return the headings with fewer children than three or more than eight, and why."""
     tree, nodes = figures.tree, figures.collection.tree.nodes
     gain = [node.gain for node in nodes]
-    inner = [node for node in range(len(tree)) if tree.children(node)]
-    narrow = [node for node in inner if len(tree.children(node)) < FEWEST_CHILDREN]
+    narrow = [node for node in sorted(tree.headings) if len(tree.children(node)) < FEWEST_CHILDREN]
     pairs = tuple(node for node in narrow if all(tree.is_leaf(child) for child in tree.children(node)))
     uninformative = tuple(
         node
@@ -151,10 +149,8 @@ def find_odd_headings(figures: Figures) -> OddHeadings:
         if node not in pairs and max(gain[child] for child in tree.children(node)) < CHEAP_MERGE_RATIO * gain[node]
     )
     others = tuple(node for node in narrow if node not in pairs and node not in uninformative)
-    wide = tuple(
-        node for node in inner if len(tree.children(node)) > (MAX_FIRST_LEVEL if node == tree.root else MAX_CHILDREN)
-    )
-    return OddHeadings(pairs, uninformative, others, wide, len(inner))
+    wide = tuple(node for node in sorted(tree.headings) if len(tree.children(node)) > MAX_CHILDREN)
+    return OddHeadings(pairs, uninformative, others, wide, len(tree.headings))
 
 
 def find_similar_topics(figures: Figures, max_pairs: int) -> list[tuple[int, int, int, int]]:

@@ -45,8 +45,9 @@ class CollectionFacts:
     first: str  # date, and the last one; without dates of files
     last: str
     topics: int
-    headings: int  # children of the root that have children
-    topics_without_heading: int  # children of the root that have none
+    headings: int
+    first_level: int  # topics and headings of the first level
+    topics_without_heading: int
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -62,7 +63,6 @@ def load_facts(collection: Collection) -> CollectionFacts:
         n_undated = count_documents(collection, collection.documents.undated_rows()).documents
     first, last = dates.span()
     first_level = tree.children(tree.root)
-    headings = sum(bool(tree.children(node)) for node in first_level)
     total = max(1, len(collection))
     return CollectionFacts(
         documents=documents,
@@ -75,8 +75,9 @@ def load_facts(collection: Collection) -> CollectionFacts:
         first=first[:10],
         last=last[:10],
         topics=len(tree.leaves),
-        headings=headings,
-        topics_without_heading=len(first_level) - headings,
+        headings=len(tree.headings),
+        first_level=len(first_level),
+        topics_without_heading=sum(tree.is_leaf(node) for node in first_level),
     )
 
 

@@ -19,7 +19,12 @@ MAX_WORDS = 4  # after the name of a topic
 def collection_card(collection: Collection) -> str:
     """Return a card with the size of a collection and the first view of its tree."""
     first, last = collection.dates.span()
-    facts: dict[str, object] = {"documents": len(collection), "topics": len(collection.outline.tree.leaves)}
+    tree = collection.outline.tree
+    facts: dict[str, object] = {
+        "documents": len(collection),
+        "topics": len(tree.leaves),
+        "headings": len(tree.headings),
+    }
     if first:
         facts["dates"] = f"{first[:10]} to {last[:10]}"
     note = "collection.tables, .search(…), .over_time(), .by_group(…), .shape([…])"
@@ -28,7 +33,7 @@ def collection_card(collection: Collection) -> str:
 
 def tree_card(tree: TopicTree) -> str:
     """Return a card with the size of a tree and its first view."""
-    facts = {"documents": tree.n_docs, "topics": len(tree.tree), "at the ends": len(tree.tree.leaves)}
+    facts = {"documents": tree.n_docs, "topics": len(tree.tree.leaves), "headings": len(tree.tree.headings)}
     return render_card("TopicTree", facts, items=tree_items(tree), note=tree.reason)
 
 

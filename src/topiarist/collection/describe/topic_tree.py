@@ -54,7 +54,7 @@ class TopicTree:
     agreement: float | None
 
     def __repr__(self) -> str:
-        return f"<TopicTree of {self.n_docs:,} documents: {len(self.tree)} topics, {len(self.tree.leaves)} at the ends>"
+        return f"<TopicTree of {self.n_docs:,} documents: {len(self.tree.leaves)} topics, {len(self.tree.headings)} headings>"
 
     def _repr_html_(self) -> str:
         from topiarist.collection.describe.notebook_cards import tree_card
@@ -112,7 +112,7 @@ class TopicTree:
         form = tree_text.TextFormat(width, n_words, depth, ascii)
         visible = cut(self.tree, self.view(detail))
         words, sizes = [self.words[node] for node in visible.origin], [self.sizes[node] for node in visible.origin]
-        n_below = [len(self.tree.descendants(node)) for node in visible.origin]
+        n_below = [self.tree.count_leaves_below(node) for node in visible.origin]
         closed = [number if visible.tree.is_leaf(node) else 0 for node, number in enumerate(n_below)]
         return tree_text.format_lines(visible.tree, words, sizes, form, closed)
 
@@ -154,6 +154,7 @@ class TopicTree:
         return {
             **plain,
             "n_leaves": len(self.tree.leaves),
+            "n_headings": len(self.tree.headings),
             "general_words": list(self.general_words),
             "curve": None if self.curve is None else self.curve.to_dict(),
             "tree": self.tree.to_dict(),
@@ -215,7 +216,7 @@ def collect_fit_facts(model: Any, corpus: Corpus, shares: Csr) -> dict[str, Any]
     curve = getattr(model, "curve_", None)
     return {
         "stopped": find_stop_reason(model),
-        "reason": _describe_leaves(model, corpus.n_docs),
+        "reason": _describe_size(model, corpus.n_docs),
         "agreement": _agreement(corpus, shares),
         "n_tokens": corpus.n_tokens,
         "n_words": corpus.n_words,
@@ -229,27 +230,27 @@ def find_stop_reason(model: Any) -> str:
     return "interrupted" if is_interrupted else getattr(model, "grown_", "given")
 
 
-def _describe_leaves(model: Any, n_docs: int) -> str:
-    """Explain the number of leaves. With few documents the perplexity is omitted, because it would be chance."""
+def _describe_size(model: Any, n_docs: int) -> str:
+    """Explain the number of topics. With few documents the perplexity is omitted, because it would be chance."""
     n_leaves, curve = len(model.tree_.leaves), getattr(model, "curve_", None)
-    leaves = f"{n_leaves:,} lea{'f' if n_leaves == 1 else 'ves'}"
+    topics = f"{n_leaves:,} topic{'s' * (n_leaves != 1)}"
     if hasattr(model, "ggm_"):
-        return f"{leaves}, " + ("as asked for" if model.n_components else "as many as the AIC of the mixture prefers")
+        return f"{topics}, " + ("as asked for" if model.n_components else "as many as the AIC of the mixture prefers")
     if curve is None:
-        return f"{leaves}, as in the given tree"
+        return f"{topics}, as in the given tree"
     requested = getattr(model, "n_clusters", getattr(model, "n_classes", None))
     perplexity = (
         f" (held-out perplexity {curve.perplexity[curve.place]:,.0f})" if n_docs >= MIN_DOCUMENTS_TO_EVALUATE else ""
     )
     if model.stopped_ == "interrupted":
-        return f"{leaves} when growing was stopped{perplexity}"
+        return f"{topics} when growing was stopped{perplexity}"
     if requested is not None and n_leaves < requested:
-        return f"{leaves}: {requested:,} were requested, but further leaves keep no documents{perplexity}"
+        return f"{topics}: {requested:,} were requested, but further topics keep no documents{perplexity}"
     if requested is not None:
-        return f"{leaves}, as asked for{perplexity}"
+        return f"{topics}, as asked for{perplexity}"
     if n_leaves == 1:
-        return f"{leaves}: no division predicts held-out words better by more than 1 %{perplexity}"
-    return f"{leaves}: the smallest tree within 1 % of the best of 1–{curve.n_leaves.max():,} after a charge for size{perplexity}"
+        return f"{topics}: no division predicts held-out words better by more than 1 %{perplexity}"
+    return f"{topics}: the smallest tree within 1 % of the best of 1–{curve.n_leaves.max():,} after a charge for size{perplexity}"
 
 
 def _agreement(corpus: Corpus, shares: Csr) -> float | None:

@@ -139,7 +139,7 @@ def describe_topics(state: GrowState, data: TrainingData, fit: FittedModel) -> t
     state.options.reporter.begin_phase("Describing the topics")
     facts_known: dict[str, Any] = {"familiar": compute_familiarity_limits(generation, data.counting)}
     if fit.joined is not None:
-        facts_known["reason"] = f"{len(fit.model.tree_.leaves):,} leaves: {fit.joined.summary}"
+        facts_known["reason"] = f"{len(fit.model.tree_.leaves):,} topics: {fit.joined.summary}"
     saved = save_fit(
         generation, fit.model, data.corpus, data.counting, facts_known,
         copies=load_duplicates(state.database), training=_training_rows(state, data, fit),

@@ -53,6 +53,12 @@ class TopicStability:
             else f"{describe_stability(share)} ({share:.0%} came back in {self.n_trees} other trees)"
         )
 
+    def count_topics(self, outline: TreeState) -> tuple[int, int]:
+        """Return the numbers of topics and of headings that were measured."""
+        nodes = [outline.node_of[topic] for topic in self.shares if topic in outline.node_of]
+        n_topics = sum(map(outline.tree.is_leaf, nodes))
+        return n_topics, len(nodes) - n_topics
+
     def counts(self) -> dict[str, int]:
         """Return the numbers of steady, mixed and chance topics."""
         descriptions = [describe_stability(share) for share in self.shares.values()]

@@ -38,12 +38,12 @@ UNREAD = 0.05  # of what was to be read: a grow warns of more, and so does the p
 COPIES = 0.1  # of the documents are copies: something may be wrong with the pile
 UNSTEADY = 10  # topics
 WARNINGS, STEPS = 20, 100  # to be read, and to be drawn
-SIZES = (  # why a tree has as many leaves as it has, as the two most frequent reasons are kept
-    "{leaves} leaves: the smallest tree within 1 % of the best of 1–{most} after a charge for size "
+SIZES = (  # why a tree has as many topics as it has, as the two most frequent reasons are kept
+    "{topics} topics: the smallest tree within 1 % of the best of 1–{most} after a charge for size "
     "(held-out perplexity {perplexity})",
-    "{leaves} leaves: the smallest tree within 1 % of the best of 1–{most} after a charge for size",
-    "{leaves} leaves, as asked for (held-out perplexity {perplexity})",
-    "{leaves} leaves, as asked for",
+    "{topics} topics: the smallest tree within 1 % of the best of 1–{most} after a charge for size",
+    "{topics} topics, as asked for (held-out perplexity {perplexity})",
+    "{topics} topics, as asked for",
 )
 
 
@@ -153,7 +153,7 @@ def load(view: View, ask: Ask) -> ModelPage:
             "{model} with {topics} and {headings}, grown {when} UTC with seed {seed}.",
             model=f"{kind[:1].upper()}{kind[1:]}",
             topics=CountedNoun(len(view.tree.leaves), "topic"),
-            headings=CountedNoun(len(view.tree) - len(view.tree.leaves), "heading"),
+            headings=CountedNoun(len(view.tree.headings), "heading"),
             when=grown_time,
             seed=str(seed),
         )
@@ -207,11 +207,11 @@ def _with_line(line: str) -> str:
 
 
 def _reason(description: Any) -> str:
-    """Return the reason for the number of leaves, translated if it is one of ``SIZES``."""
+    """Return the reason for the number of topics, translated if it is one of ``SIZES``."""
     curve = description.get("curve")
     if curve:
         values = {
-            "leaves": curve["n_leaves"][curve["place"]], "most": max(curve["n_leaves"]),
+            "topics": curve["n_leaves"][curve["place"]], "most": max(curve["n_leaves"]),
             "perplexity": round(curve["perplexity"][curve["place"]]),
         }  # fmt: skip
         for place, text in enumerate(SIZES):
@@ -367,11 +367,13 @@ def _steadiness(view: View) -> dict[str, Any]:
     if stability is None:
         return {"steadiness": "", "unsteady": ()}
     values = [f"{number:,} {word}" for word, number in stability.counts().items()]
+    n_topics, n_headings = stability.count_topics(view.shape)
     least_stable = sorted((share, topic) for topic, share in stability.shares.items() if topic in view.shape.node_of)
     return {
         "steadiness": translate(
-            "Of {topics}, {counts}. Measured with {trees} trees from random halves.",
-            topics=CountedNoun(len(stability.shares), "topic"),
+            "Of {topics} and {headings}, {counts}. Measured with {trees} trees from random halves.",
+            topics=CountedNoun(n_topics, "topic"),
+            headings=CountedNoun(n_headings, "heading"),
             counts=", ".join(values),
             trees=stability.n_trees,
         ),

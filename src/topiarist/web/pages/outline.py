@@ -52,7 +52,7 @@ def load(view: View, ask: Ask) -> OutlinePage:
     opened = {one for one in branch_nodes if view.tree.depths[one] - start < depth}
     sentence = translate(
         "{topics} under {name}, largest first.",
-        topics=CountedNoun(len(branch_nodes) - 1, "topic"),
+        topics=CountedNoun(view.tree.count_leaves_below(node), "topic"),
         name=view.names[node],
     )
     levels = range(1, max(view.tree.depths[one] for one in branch_nodes) - start + 1)

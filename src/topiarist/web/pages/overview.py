@@ -207,7 +207,7 @@ def _icicle(view: View, root: int, opened: Set[int], least: float, at: int = -1)
     def drawn(node: int, level: int, left: float) -> Iterator[Block]:
         place = "" if node not in path else "here" if node == at else "path"
         block = _block(view, node, level, left, view.sizes[node] / total, place)
-        yield block if node in opened else replace(block, below=len(view.tree.descendants(node)))
+        yield block if node in opened else replace(block, below=view.tree.count_leaves_below(node))
         children = view.children(node) if node in opened else []
         small = {child for child in children if view.sizes[child] / total < least and child not in path}
         for child in children:

@@ -83,6 +83,13 @@ def test_a_separator_divides_the_values_of_a_column(tmp_path):
     assert (learned["several"], learned["n_categories"]) == (True, 4)
 
 
+def test_rare_labels_of_a_label_column_are_learned(tmp_path):
+    some = documents()[:N_DOCS]
+    rows = [Document(one.id, one.text, columns=(("labels", f"l{row % 20}"),)) for row, one in enumerate(some)]
+    Collection.grow(rows, tmp_path / "rare.topiary", Recipe(topics=2, headings=False)).close()
+    assert json.loads(run("learn", tmp_path / "rare.topiary", "--json").stdout)["column"] == "labels"
+
+
 def test_judged_labels_do_not_hide_the_column(one):
     from topiarist.collection.classify.judgements import ACCEPT, Judgements
 

@@ -115,3 +115,15 @@ def test_unclear_table_alone_raises_error(tmp_path: Path) -> None:
 def test_text_column_required(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="the text requires a column"):
         read(tickets(tmp_path, "a,b", "x", "y"), Columns(text=""))
+
+
+def test_repeated_subject_is_no_title(tmp_path: Path) -> None:
+    path = tmp_path / "books.csv"
+    path.write_text("text,subject\n" + "".join(f"book {row},{'law' if row % 2 else 'art'}\n" for row in range(12)))
+    reading = read(path)
+    assert [one.columns for one in reading][:2] == [(("subject", "art"),), (("subject", "law"),)]
+    (table,) = reading.chosen
+    assert table.title == ""
+    path.write_text("text,subject\nbook,law\n")  # a later table is too short to decide
+    assert [one.title for one in read(path, Columns(preferred=(table,)))] == ["book"]
+    assert [one.title for one in read(path)] == ["law"]

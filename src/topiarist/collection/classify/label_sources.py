@@ -18,6 +18,7 @@ from topiarist.collection.trends.by_group import BUILT_IN_GROUPINGS, LABEL, list
 from topiarist.errors import InputError, UsageError
 from topiarist.text.fields import TEXT, Field
 from topiarist.text.parsers.decoding import decode
+from topiarist.text.readers.columns import MIN_REPEATS, SUBJECT
 from topiarist.text.spelling import format_proposals
 
 if TYPE_CHECKING:
@@ -30,9 +31,8 @@ LABEL_COLUMN_NAMES = (
     "categories",
     "class",
     "tags",
-    "subject",
+    SUBJECT,
 )  # names of columns of labels
-MIN_REPEATS = 5  # documents per value of a text column: with fewer, values are subjects of mails, not classes
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,9 @@ def are_own_labels(collection: Collection, column: str) -> bool:
 
 
 def _has_label_name(field: Field) -> bool:
-    repeated = field.kind != TEXT or field.documents >= MIN_REPEATS * field.different
-    return field.name.strip().casefold() in LABEL_COLUMN_NAMES and repeated
+    name = field.name.strip().casefold()
+    has_titles = name == SUBJECT and field.kind == TEXT and field.documents < MIN_REPEATS * field.different
+    return name in LABEL_COLUMN_NAMES and not has_titles
 
 
 def _has_imported_labels(collection: Collection) -> bool:

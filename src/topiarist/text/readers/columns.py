@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,9 +12,11 @@ from topiarist.text.spelling import find_likeliest_name
 # A name of the first list is the text column. A name of the second list only if no other candidate exists.
 _SURELY_TEXT = ("text", "body", "content", "full_text", "fulltext")
 _LIKELY_TEXT = ("abstract", "description", "summary", "message", "comment", "review", "article", "document")
+SUBJECT = "subject"  # of a message: its title; of a book: its field
+MIN_REPEATS = 5  # documents per value of a column: with fewer, its values are subjects of messages, not classes
 _USUAL_NAMES = {
     "id": ("id",),
-    "title": ("title", "subject", "headline"),
+    "title": ("title", SUBJECT, "headline"),
     "date": ("date", "published", "created"),
 }
 _MIN_TEXT_LENGTH = 40  # characters on average; shorter columns hold names, states and similar values
@@ -74,8 +76,17 @@ class Columns:
         return replace(self, **overrides, label_separator=separator, preferred=other.preferred or self.preferred)
 
 
-def choose_columns(columns: Columns, names: Sequence[str], lengths: Mapping[str, float], source: str) -> TableColumns:
-    """Return the columns of a table, by its names and the average text length of each column in a sample."""
+def choose_columns(
+    columns: Columns,
+    names: Sequence[str],
+    lengths: Mapping[str, float],
+    source: str,
+    repeated: Collection[str] = (),
+) -> TableColumns:
+    """Return the columns of a table, by its names and the average text length of each column in a sample.
+
+    ``repeated`` columns are called subject, but their values are too few for titles.
+    """
     columns = _clear_unwanted(columns, names)
     for role in ROLES:
         wanted = getattr(columns, role)
@@ -83,10 +94,14 @@ def choose_columns(columns: Columns, names: Sequence[str], lengths: Mapping[str,
             raise _create_missing_column_error(role, wanted, names, columns, source)
     columns = _apply_preferred(columns, names)
     by_lower = {name.lower(): name for name in reversed(names)}
+    if columns.preferred and not any(table.title for table in columns.preferred):
+        repeated = {*repeated, by_lower.get(SUBJECT, "")}  # it was no title in the earlier tables either
+    titled = {lower: name for lower, name in by_lower.items() if name not in repeated}
     roles = {"label": columns.label or ""}
     for role, candidates in _USUAL_NAMES.items():
         requested: str | None = getattr(columns, role)
-        roles[role] = _find_first(candidates, by_lower) if requested is None else requested
+        roles[role] = _find_first(candidates, titled if role == "title" else by_lower)
+        roles[role] = roles[role] if requested is None else requested
     if not columns.text and columns.text is not None:
         raise UsageError("the text requires a column", hint="Name it with --text-column.")
     text = columns.text or _choose_text_column(names, by_lower, lengths, columns)

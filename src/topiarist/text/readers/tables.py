@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from topiarist.text.fields import MAX_NAME_LENGTH, MAX_VALUE_LENGTH, MAX_VALUES, Cells, is_missing
-from topiarist.text.readers.columns import Columns, TableColumns, choose_columns
+from topiarist.text.readers.columns import MIN_REPEATS, SUBJECT, Columns, TableColumns, choose_columns
 from topiarist.text.readers.items import File, Item, Raw, Reader, ReadFailure, ReadNote, Setting
 from topiarist.text.readers.lines import is_live
 
@@ -114,6 +114,7 @@ def settle_columns(
     """
     totals: dict[str, int] = dict.fromkeys(names, 0)
     n_filled: dict[str, int] = dict.fromkeys(totals, 0)
+    subjects: dict[str, list[str]] = {}
     for row in sample:
         if not isinstance(row, Row):
             continue
@@ -123,8 +124,11 @@ def settle_columns(
             if isinstance(cell, str) and cell:
                 totals[name] += len(cell)
                 n_filled[name] += 1
+                if name.lower() == SUBJECT:
+                    subjects.setdefault(name, []).append(cell)
     lengths = {name: total / n_filled[name] for name, total in totals.items() if n_filled[name]}
-    return choose_columns(columns, list(totals), lengths, source)
+    repeated = {name for name, cells in subjects.items() if len(cells) >= MIN_REPEATS * len(set(cells))}
+    return choose_columns(columns, list(totals), lengths, source, repeated)
 
 
 def create_item(row: Row, table_columns: TableColumns, columns: Columns) -> Raw | ReadFailure:

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 from tests.collection.placements import at, placements
 from topiarist.collection.describe import tables
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.metrics.placed_documents import DocumentAssignments
+from topiarist.text.characters import remove_controls
 from topiarist.trees import Tree, exchange
 from topiarist.trees.levels import deepest_certain, node_posterior
 
@@ -100,7 +102,7 @@ def test_rows_come_when_they_are_asked_for():
         list(tables.iter_document_rows(at(TREE, [1] * 1000), [(), ()]))
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠"])
 def test_export_escapes_formulas(start):
     hostile = f"{start}HYPERLINK(1)"
     text = in_csv([{hostile: hostile, "list": [hostile, "b"], "n": -1, "x": -0.5, "deep": [{"path": hostile}]}])
@@ -117,7 +119,27 @@ def test_csv_holds_every_text(cells):
     text = in_csv([{"one": one, "two": two} for one, two in cells])
     found = list(csv.reader(io.StringIO(text, newline="")))
     assert found[0] == ["one", "two"]
-    assert found[1:] == [[tables.guard_formula(cell) for cell in row] for row in cells]
+    assert found[1:] == [[tables.guard_formula(remove_controls(cell)) for cell in row] for row in cells]
+
+
+CONTROLS = [*map(chr, [*range(9), *range(11, 32), *range(127, 160)]), *"\u061c\u200e\u200f\u202a\u202e\u2066\u2069"]
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
+def test_exports_hold_no_control_characters(format, tmp_path):
+    hostile = f"a{''.join(CONTROLS)}b\n\tc"
+    row = {"id": hostile, hostile: "x", "labels": [hostile], "topics": [{"path": hostile, "share": 0.5}]}
+    target = tmp_path / f"rows.{format}"
+    tables.write_table([row], target)
+    data = target.read_bytes() if format != "parquet" else repr(parquet.read_table(target).to_pylist()).encode()
+    text = data.decode().replace("\r\n", "\n")
+    assert not [control for control in CONTROLS if control in text or json.dumps(control)[1:-1] in text]
+    assert "\u200d" in remove_controls("\u200d")  # joiners shape letters
+
+
+@pytest.mark.parametrize("start", ["\x1b=", "\u202e=", "\x85＝", "\r=", " ="])
+def test_formula_after_control_characters_escaped(start):
+    assert tables.safe_cell(f"{start}HYPERLINK(1)").startswith("'")
 
 
 def test_cells_that_are_not_texts():
@@ -139,7 +161,6 @@ def test_json_lines(tmp_path):
 
 @pytest.mark.parametrize("batch", [1, 3, 10_000])
 def test_parquet(tmp_path, monkeypatch, batch):
-    parquet = pytest.importorskip("pyarrow.parquet")
     monkeypatch.setattr(tables, "BATCH", batch)
     target = tmp_path / "rows.parquet"
     rows = list(tables.iter_document_rows(placed(), facts=[{"title": None, "year": n} for n in range(4)]))

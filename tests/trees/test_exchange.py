@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import trees
 from topiarist.errors import InputError, ResourceError, UsageError
+from topiarist.text.characters import remove_controls
 from topiarist.trees import Tree
 from topiarist.trees.exchange import (
     detect_format,
@@ -41,7 +42,7 @@ def named(draw):
     """A tree with names that other formats give a meaning to."""
     tree = draw(trees())
     text = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=6)
-    pool = st.one_of(st.sampled_from(HOSTILE), text.map(str.strip).filter(bool))
+    pool = st.one_of(st.sampled_from(HOSTILE), text.map(remove_controls).map(str.strip).filter(bool))
     names = []
     for node, parent in enumerate(tree.parents):
         taken = {names[other] for other in range(node) if tree.parents[other] == parent}
@@ -111,6 +112,17 @@ def test_read_tree_accepts_variants():
     assert read_tree("name: all\nchildren:\n- {name: a, id: 0}\nid: 1\n", "yaml") == Tree((1, -1), ("a", "all"))
     assert read_tree("parents: [1, -1]\nnames: [a, all]", "yaml") == Tree((1, -1), ("a", "all"))
     assert read_tree('{"name": "all", "children": [{"name": "a"}]}', "json") == Tree.from_paths(["all/a"])
+
+
+def test_names_hold_no_control_characters():
+    hostile = "ne\x1bws\u202e"
+    for text, format in ((f"{hostile}/a\u2066", "paths"), (json.dumps({hostile: ["a\u2066"]}), "json")):
+        assert read_tree(text, format).names == ("ne ws", "a")
+    record = {"name": hostile, "children": [{"name": "a\x85"}]}
+    assert read_tree(json.dumps(record), "json").names == ("ne ws", "a ")
+    tree = Tree((-1, 0), ("", hostile))
+    assert (to_paths(tree), json.loads(to_json(tree))["children"][0]["name"]) == ("/ne ws\n", "ne ws")
+    assert [row["name"] for row in iter_rows(tree)] == ["", "ne ws"]
 
 
 def test_iter_rows_yields_flat_records():

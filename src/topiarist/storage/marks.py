@@ -13,6 +13,7 @@ from topiarist.arrays import Array
 from topiarist.errors import UsageError
 from topiarist.storage.database import CodedTexts, Database
 from topiarist.storage.document_table import Documents, make_placeholders, split_batches
+from topiarist.text.characters import clean_name
 from topiarist.text.readers.making import to_storable
 
 MAX_TAG_LENGTH = 100  # characters
@@ -122,7 +123,7 @@ class Marks:
 
 def normalise_tag(tag: str) -> str:
     """Return a tag in one line, without spaces around it."""
-    name = " ".join(to_storable(tag).split())
+    name = clean_name(to_storable(tag))
     if not name or len(name) > MAX_TAG_LENGTH:
         raise UsageError(f"a tag has 1 to {MAX_TAG_LENGTH} characters, got {len(name)}", hint="Use one or two words.")
     return name

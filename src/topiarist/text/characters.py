@@ -19,6 +19,10 @@ from typing import NamedTuple
 IGNORABLE = "\u00ad\u2060\ufeff\ufe00-\ufe0f\U000e0100-\U000e01ef"
 # Zero-width (non-)joiners shape letters in Persian and the scripts of India: they belong to the word.
 JOINERS = "\u200c\u200d"
+# Control characters act on terminals (C0 without tab and line feed, delete, C1). Bidirectional controls reorder the
+# letters around them, so that a name or a file can show something else than it holds.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 # Blocks written without spaces between words, without their digits: a number stays one word.
 UNSPACED_SCRIPTS = (
     "\u0e01-\u0e4f\u0e5a-\u0ecf\u0eda-\u0eff"  # Thai, Lao
@@ -101,6 +105,18 @@ def normalise(text: str) -> str:
         text = patterns().mark_run.sub(r"\1", text)
     lower_case = unicodedata.normalize("NFKC", text).lower()
     return unicodedata.normalize("NFKC", lower_case)
+
+
+def remove_controls(text: str) -> str:
+    """Return a text without control characters and bidirectional controls; tabs and line breaks stay."""
+    if text.isprintable():
+        return text
+    return _DIRECTIONS.sub("", _CONTROLS.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")))
+
+
+def clean_name(text: str) -> str:
+    """Return a name in one line, with single spaces, without control characters and bidirectional controls."""
+    return " ".join(remove_controls(text).split())
 
 
 def _fuses_with_previous(character: str) -> bool:

@@ -28,6 +28,7 @@ from pathlib import PurePath
 from typing import Any
 
 from topiarist.errors import InputError, ResourceError, UsageError
+from topiarist.text.characters import remove_controls
 from topiarist.trees.tree import Tree
 
 __all__ = ["FORMATS", "detect_format", "format_path", "iter_rows", "read_tree", "to_json", "to_paths"]
@@ -54,7 +55,7 @@ def iter_rows(tree: Tree, words: Words = (), sizes: Sequence[float] = ()) -> Ite
             "id": node,
             "parent": parent if parent >= 0 else None,
             "path": format_path(tree, node),
-            "name": tree.names[node],
+            "name": remove_controls(tree.names[node]),
             "level": tree.depths[node],
             **_describe_node(tree, words, sizes, node),
         }
@@ -69,7 +70,8 @@ def format_path(tree: Tree, node: int) -> str:
     path = tree.path_names(node)
     if path == ("",):
         return "/"
-    return "/".join(LINE_BREAKS.sub(" ", name).replace("\\", "\\\\").replace("/", "\\/") for name in path)
+    names = (LINE_BREAKS.sub(" ", remove_controls(name)) for name in path)
+    return "/".join(name.replace("\\", "\\\\").replace("/", "\\/") for name in names)
 
 
 def to_paths(tree: Tree) -> str:
@@ -86,7 +88,7 @@ def to_json(tree: Tree, words: Words = (), sizes: Sequence[float] = ()) -> str:
         if node < 0:
             lines.append(tail)
             continue
-        record = {"id": node, "name": tree.names[node], **_describe_node(tree, words, sizes, node)}
+        record = {"id": node, "name": remove_controls(tree.names[node]), **_describe_node(tree, words, sizes, node)}
         lines.append(f'{json.dumps(record, ensure_ascii=False, allow_nan=False)[:-1]}, "children": [')
         children = tree.children(node)
         waiting.append((-1, f"]}}{tail}"))
@@ -169,7 +171,7 @@ def _split_line(line: str) -> Path:
         else:
             parts.append("")
     parts[-1] += line[last:]
-    return tuple(part.strip() for part in parts)
+    return tuple(remove_controls(part).strip() for part in parts)
 
 
 def _parse_json(text: str) -> Any:
@@ -270,8 +272,8 @@ def _iter_children(path: Path, value: Any) -> Iterator[tuple[str, Any]]:
 
 def _read_name(value: Any, path: Path) -> str:
     where = f"below {'/'.join(path)!r}" if path else "at the top"
-    if isinstance(value, str) and value.strip():
-        return value.strip()
+    if isinstance(value, str) and (name := remove_controls(value).strip()):
+        return name
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     raise InputError(f"expected names of categories, got {value!r} {where}", hint="Put names in quotes.")
@@ -291,7 +293,7 @@ def _build_from_records(root: dict[str, Any]) -> Tree:
             )
         node = len(parents)
         parents.append(parent)
-        names.append(fields["name"])
+        names.append(remove_controls(fields["name"]))
         ids.append(_read_number(fields.get("id")))
         if len(parents) > MAX_NODES:
             raise InputError(f"expected at most {MAX_NODES:,} nodes, got more", hint="Use a smaller hierarchy.")

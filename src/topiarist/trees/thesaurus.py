@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from topiarist.errors import InputError, ResourceError
+from topiarist.text.characters import clean_name
 from topiarist.trees.tree import Tree
 from topiarist.trees.tree_text import to_printable
 
@@ -118,7 +119,7 @@ def _choose_label(labels: Any) -> str:
     ranked = sorted(
         labels, key=lambda one: (one.language != PREFERRED_LANGUAGE, one.language is not None, one.language or "", one)
     )
-    return " ".join(str(ranked[0]).split()) if ranked else ""
+    return clean_name(str(ranked[0])) if ranked else ""
 
 
 def _build_tree(parent: dict[Any, Any], labels: dict[Any, str]) -> Tree:

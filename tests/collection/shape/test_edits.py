@@ -72,6 +72,16 @@ def test_a_name_that_several_have_is_not_guessed():
         TreeState.from_tree(tree, tree.leaves).find("other")
 
 
+def test_names_and_notes_hold_no_control_characters(shape):
+    hostile = "\x1b]0;Petro\x07leum\x9b\u202e\u2066"
+    named = apply(apply(shape, Rename("oil", hostile)), Describe(2, f"{hostile}\nnext"))
+    assert (named.name(2), named.notes[2]) == ("]0;Petro leum", "]0;Petro leum \nnext")
+    assert named.find(hostile) == 2
+    assert apply(shape, Group((2, 3), f"a{hostile}")).find("a ]0;Petro leum")
+    with pytest.raises(UsageError, match="has the name 'gas' already"):
+        apply(shape, Rename(2, "g\u200eas"))
+
+
 def test_rename_and_its_return(shape):
     named = apply(shape, Rename("oil", "Petroleum"))
     assert named.name(2) == "Petroleum"

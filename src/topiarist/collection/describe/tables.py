@@ -20,6 +20,7 @@ from topiarist.cards import MAX_ROWS, render_card
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.metrics.placed_documents import MIN_CERTAINTY, DocumentAssignments, make_ancestor_matrix
 from topiarist.storage.sealed_folder import new_file
+from topiarist.text.characters import remove_controls
 from topiarist.trees import exchange
 from topiarist.trees.levels import deepest_certain
 from topiarist.trees.tree import Tree
@@ -33,7 +34,7 @@ TOPIC_FIELDS = ("id", "parent", "path", "name", "level", "size", "share", "words
 WORD_FIELDS = ("topic", "path", "rank", "word", "probability")
 BLOCK_CELLS = 1 << 22  # documents × nodes in memory at once
 BATCH = 10_000  # rows of a Parquet row group
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+FORMULA_STARTS = (*"=+-@＝＋－＠", "\t", "\r", "\n")  # spreadsheets read full-width signs like plain ones
 SEPARATOR = " | "  # between the texts of a cell; spreadsheets split at commas and semicolons
 
 Row = dict[str, Any]
@@ -186,18 +187,29 @@ def _format_cell(value: Any) -> Any:
 
 
 def safe_cell(value: Any) -> Any:
-    """Return the value, with an apostrophe before a text that a spreadsheet would run."""
-    return guard_formula(value) if isinstance(value, str) else value
+    """Return the value; a text without control characters, with an apostrophe if a spreadsheet would run it."""
+    return guard_formula(remove_controls(value)) if isinstance(value, str) else value
+
+
+def remove_all_controls(value: Any) -> Any:
+    """Return a value of a row without control characters in its texts."""
+    if isinstance(value, str):
+        return remove_controls(value)
+    if isinstance(value, list | tuple):
+        return [remove_all_controls(item) for item in value]
+    if isinstance(value, Mapping):
+        return {remove_controls(name): remove_all_controls(part) for name, part in value.items()}
+    return value
 
 
 def guard_formula(text: str) -> str:
     """Put an apostrophe before a text that a spreadsheet would run as a formula."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+    return f"'{text}" if text.lstrip(" ").startswith(FORMULA_STARTS) else text  # some programs trim cells
 
 
 def write_jsonl(rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = ()) -> None:
     """Write JSON lines in UTF-8; infinite numbers and NaN become null."""
-    for row in rows:
+    for row in map(remove_all_controls, rows):
         plain = {
             name: None if isinstance(value, float) and not math.isfinite(value) else value
             for name, value in row.items()
@@ -213,7 +225,7 @@ def write_parquet(
     pyarrow = _import_arrow()
     from pyarrow import parquet
 
-    waiting = iter(rows)
+    waiting = map(remove_all_controls, rows)
     batch = list(itertools.islice(waiting, BATCH))
     schema = _make_schema(pyarrow, batch, fields, types or {})
     with parquet.ParquetWriter(file, schema) as writer:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from topiarist.errors import UsageError
 from topiarist.storage import facts
 from topiarist.storage.database import Database
+from topiarist.text.characters import clean_name
 from topiarist.text.spelling import format_proposals
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _describe_lost_topic(topic: str, query: str) -> str:
 
 def save_search(collection: Collection, search: SavedSearch, *, wait: float = 0.0) -> bool:
     """Save a search; return whether it replaces one. ``wait`` is the time for another writer, in seconds."""
-    name = " ".join(search.name.split())
+    name = clean_name(search.name)
     if not name or len(name) > MAX_NAME_LENGTH:
         raise UsageError(
             f"a saved search has a name of 1 to {MAX_NAME_LENGTH} letters, got {search.name!r}", hint="--save bail"

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from topiarist.collection.shape.tree_state import TreeState, check_length, make_unique
 from topiarist.errors import UsageError
+from topiarist.text.characters import clean_name, remove_controls
 from topiarist.text.spelling import format_proposals
 from topiarist.trees import edits as trees
 from topiarist.trees.tree import Tree
@@ -137,7 +138,7 @@ def apply(shape: TreeState, edit: Edit) -> TreeState:
 
 
 def _rename(shape: TreeState, edit: Rename) -> TreeState:
-    topic, name = shape.find(edit.topic), " ".join(edit.name.split())
+    topic, name = shape.find(edit.topic), clean_name(edit.name)
     check_length("name", name, MAX_NAME)
     titles = _drop_keys(shape.titles, {topic})
     if not name:
@@ -154,7 +155,7 @@ def _rename(shape: TreeState, edit: Rename) -> TreeState:
 
 
 def _describe(shape: TreeState, edit: Describe) -> TreeState:
-    topic, note = shape.find(edit.topic), edit.note.strip()
+    topic, note = shape.find(edit.topic), remove_controls(edit.note).strip()
     check_length("note", note, MAX_NOTE)
     notes = _drop_keys(shape.notes, {topic})
     return replace(shape, notes={**notes, topic: note} if note else notes)
@@ -207,7 +208,7 @@ def _join_siblings(shape: TreeState, first: int, other: int) -> TreeState:
 
 
 def _group(shape: TreeState, edit: Group) -> TreeState:
-    topics, name = list(dict.fromkeys(shape.find(topic) for topic in edit.topics)), " ".join(edit.name.split())
+    topics, name = list(dict.fromkeys(shape.find(topic) for topic in edit.topics)), clean_name(edit.name)
     check_length("name", name, MAX_NAME)
     _check_group(shape, topics, name)
     common_topic = shape.topics[
@@ -378,7 +379,7 @@ def _unpin(shape: TreeState, edit: Unpin) -> TreeState:
 
 
 def _branch(shape: TreeState, edit: Branch) -> TreeState:
-    under, name, topic = shape.find(edit.under), " ".join(edit.name.split()), shape.next_topic
+    under, name, topic = shape.find(edit.under), clean_name(edit.name), shape.next_topic
     check_length("name", name, MAX_NAME)
     if not name or not edit.documents:
         missing = "a name" if not name else "documents"

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from topiarist.errors import DamagedError, UsageError, describe_error
+from topiarist.text.characters import clean_name
 from topiarist.text.spelling import format_proposals
 from topiarist.trees.edits import Edit
 from topiarist.trees.naming.name_test import JOINT
@@ -111,7 +112,7 @@ class TreeState:
         """Return the topic for a number, a name, a path, or words that only its name has."""
         if isinstance(text, int):
             return self.topics[self.node(text)]
-        name = " ".join(str(text).split())
+        name = clean_name(str(text))
         if re.fullmatch(r"#?\d+", name) and int(name.lstrip("#")) in self.node_of:
             return int(name.lstrip("#"))
         for match in (self._find_by_name, self._find_by_path, self._find_by_words):

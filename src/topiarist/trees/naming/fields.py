@@ -28,6 +28,7 @@ from topiarist.counts.word_vectors import (
     weigh_words,
 )
 from topiarist.errors import InputError
+from topiarist.text.characters import clean_name
 from topiarist.trees.tree import Tree
 from topiarist.trees.views import select_large_headings
 
@@ -100,7 +101,7 @@ def _read_lines(text: str) -> tuple[list[str], list[int], list[list[str]]]:
         name, _, typical = line.strip().partition(":")
         parents.append(ancestors[-1][1] if ancestors else -1)
         ancestors.append((indent, len(names)))
-        names.append(" ".join(name.split()))
+        names.append(clean_name(name))
         words.append(typical.lower().split())
     if not names:
         raise InputError("expected a list of fields, found no line with a name", hint="Write one field a line.")

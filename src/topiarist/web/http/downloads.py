@@ -16,9 +16,10 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from topiarist.collection.describe.export import MARKS, iter_row_facts, name_columns
 from topiarist.collection.describe.provenance import open_original
-from topiarist.collection.describe.tables import SEPARATOR, write_spreadsheet
+from topiarist.collection.describe.tables import SEPARATOR, remove_all_controls, write_spreadsheet
 from topiarist.display.formats import STEP
 from topiarist.display.locale.catalogues import current_language
+from topiarist.text.characters import remove_controls
 from topiarist.text.documents import Document
 from topiarist.web import addresses, report
 from topiarist.web.http import failures
@@ -127,9 +128,9 @@ def _lines(view: View, rows: Any, kind: str) -> Iterator[str]:
         if kind == "csv":
             yield _csv([[_cell(record[name]) for name in header] for record in values])
         elif kind == "jsonl":
-            yield "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in values)
+            yield "".join(json.dumps(remove_all_controls(record), ensure_ascii=False) + "\n" for record in values)
         else:
-            yield "".join((record["title"] or record["id"]) + "\n" for record in values)
+            yield "".join(remove_controls(record["title"] or record["id"]) + "\n" for record in values)
 
 
 def _cell(value: Any) -> Any:

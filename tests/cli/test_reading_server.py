@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import subprocess
 import sys
 
 import anyio
@@ -123,6 +124,33 @@ def test_standard_output_carries_the_protocol_and_nothing_else(path):
     arguments = ["-m", "topiarist", "mcp", str(path)]
     parameters = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
     assert asked(parameters, "tree", topics=3)["documents"] == N_DOCS
+
+
+LONE = "\\ud800"
+
+
+def test_unreadable_messages_answered_with_errors(path):
+    def call(id, name="tree", arguments="{}"):
+        params = f'{{"name":"{name}","arguments":{arguments}}}'
+        return f'{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}'
+
+    client = '{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}'
+    messages = [
+        f'{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{client}}}',
+        '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+        call(2, "find", f'{{"query":"a{LONE}"}}'), call(3, f"x{LONE}"), call(f'"{LONE}"'), "{", "[" * 100_000, "7",
+        call(9),
+    ]  # fmt: skip
+    command = [sys.executable, "-m", "topiarist", "mcp", str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        process.stdin.write("\n".join(messages) + "\n")
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in range(8)]
+        process.stdin.close()
+        assert process.wait(60) == 0
+    errors = [(answer["id"], answer["error"]["code"]) for answer in answers if "error" in answer]
+    assert errors == [(2, -32700), (3, -32700), *[(None, -32700)] * 3, (None, -32600)]
+    assert {answer["id"] for answer in answers if "result" in answer} == {1, 9}
 
 
 def test_without_its_package_the_command_says_what_to_install(typed, monkeypatch):

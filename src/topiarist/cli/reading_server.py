@@ -7,15 +7,18 @@ anything, opens a file by its name, or reaches the network.
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import accumulate
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import ToolAnnotations
-from pydantic import Field
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, ToolAnnotations
+from pydantic import Field, ValidationError
 
 from topiarist.cli.commands import find, show, tree
 from topiarist.collection.collection import Collection
@@ -56,10 +59,63 @@ class Reader:
             raise ToolError(f"{error.message}{f'. Try: {error.hint}' if error.hint else ''}") from error
 
 
+class ReadingServer(MCPServer[Any]):
+    """Server on standard input and output that also answers messages that it cannot read."""
+
+    async def run_stdio_async(self) -> None:
+        """Serve until standard input ends."""
+        async with stdio_server() as (messages, answers):
+            server = self._lowlevel_server
+            await server.run(_ReadableMessages(messages, answers), answers, server.create_initialization_options())
+
+
+class _ReadableMessages:
+    """Stream of the messages that can be read; each other one is answered with an error of JSON-RPC.
+
+    The package logs an unreadable message and goes on, and its client would wait for ever.
+    """
+
+    def __init__(self, messages: Any, answers: Any) -> None:
+        self._messages, self._answers = messages, answers
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._messages, name)
+
+    def __aiter__(self) -> _ReadableMessages:
+        return self
+
+    async def __anext__(self) -> Any:
+        while isinstance(message := await self._messages.__anext__(), Exception):
+            await self._answers.send(SessionMessage(_describe_unreadable(message)))
+        return message
+
+    async def __aenter__(self) -> _ReadableMessages:
+        await self._messages.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> Any:
+        return await self._messages.__aexit__(*error)
+
+
+def _describe_unreadable(error: Exception) -> JSONRPCError:
+    """Return the answer to a message that is no JSON or no request, with its id if that can be read."""
+    fault: Mapping[str, Any] = error.errors()[0] if isinstance(error, ValidationError) else {}
+    if fault.get("type") != "json_invalid":
+        expected = ErrorData(code=INVALID_REQUEST, message="Expected a request of JSON-RPC 2.0, got other JSON.")
+        return JSONRPCError(jsonrpc="2.0", id=None, error=expected)
+    expected = ErrorData(code=PARSE_ERROR, message="Expected JSON without lone surrogates, got other text.")
+    try:
+        id = json.loads(fault["input"])["id"]
+        str(id).encode()  # an id with a lone surrogate cannot be repeated
+        return JSONRPCError(jsonrpc="2.0", id=id, error=expected)
+    except (ValueError, TypeError, LookupError, RecursionError):  # ValidationError is a ValueError
+        return JSONRPCError(jsonrpc="2.0", id=None, error=expected)
+
+
 def server(folder: str) -> MCPServer[Any]:
     """Return the server of a collection; raise an error now if it cannot be opened."""
     reader = Reader(folder)
-    mcp_server: MCPServer[Any] = MCPServer(
+    mcp_server = ReadingServer(
         "topiarist", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING", subscriptions=False
     )
     for tool in (_tree(reader), _topic(reader), _find(reader), _show(reader)):

@@ -32,7 +32,7 @@ LEAVES = np.array(["a", "b", "c", "d"])
 TREE = Tree.from_paths(["all/left/a", "all/left/b", "all/right/c", "all/right/d"])
 
 
-@parametrize_with_checks([FisherKernel((1, 2), max_iter=5, random_state=0)])
+@parametrize_with_checks([FisherKernel(max_iter=5, random_state=0)])
 def test_scikit_learn_checks(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -286,8 +286,18 @@ def test_where_no_token_can_be_held_out_that_is_said():
     with pytest.warns(UserWarning, match="no tokens can be held out to temper 2 topics"):
         kernel = FisherKernel((1, 2), random_state=0).fit(counts)
     assert kernel.models_[1].inverse_temperature_ == 1.0
-    with pytest.raises(InputError, match="n_components=64 needs at least as many documents with words"):
-        FisherKernel((64,), heldout_fraction=None, inverse_temperature=1.0).fit(counts)
+
+
+def test_sizes_limited_by_documents_with_words():
+    counts = np.vstack([np.eye(6) + 1, np.zeros((2, 6))])
+    with pytest.warns(UserWarning, match="for each of 64 components, got 6: n_components is 6"):
+        kernel = FisherKernel(random_state=0).fit(counts)
+    assert [model.n_components for model in kernel.models_] == [1, 6]
+    assert np.isfinite(kernel.kernel(counts)).all()
+    with pytest.warns(UserWarning, match="got 1: n_components is 1"):
+        FisherKernel((2,)).fit(counts[:1])
+    with pytest.raises(InputError, match="words"):
+        FisherKernel().fit(counts[6:])
 
 
 def test_other_errors_of_a_fit_are_not_taken_for_too_few_tokens(monkeypatch):

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from topiarist.arrays import ArrayLike, Csr, Floats
+from topiarist.counts.validation import count_tokens
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.base import EMOptions
@@ -103,7 +104,8 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
     ----------
     models : sequence, default (1, 64)
         Sizes of PLSA models to fit, or models. Fitted models (PLSA, HPLSA, CAM, HPLC, HierarchicalMixture) are used
-        unchanged, others are fitted. The kernels of several models are added.
+        unchanged, others are fitted. The kernels of several models are added. With fewer documents than a size, the
+        size is their number, with a warning.
     parts : sequence of "topical", "lexical", "levels", "plain", default ("topical", "lexical", "plain")
         What to compare: topics, words with their topics, use of a tree's levels (trees only), and words alone.
     normalise : "parts", "total" or None, default "parts"
@@ -184,8 +186,9 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
         common = {
             name: getattr(self, name) for name in ("max_iter", "tol", "device", "n_threads", "executor", "verbose")
         }
-        plsa = PLSA(int(model), word_smoothing=self.word_smoothing, random_state=seed, **common)
-        if model == 1:  # nothing to temper, and nothing to hold out for
+        n_components = self._limit_components(int(model), counts)
+        plsa = PLSA(n_components, word_smoothing=self.word_smoothing, random_state=seed, **common)
+        if n_components == 1:  # nothing to temper, and nothing to hold out for
             return plsa.fit(counts)
         plsa.set_params(inverse_temperature=self.inverse_temperature, n_init=self.n_init)
         try:
@@ -193,9 +196,21 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
         except InputError as error:
             if self.heldout_fraction is None or HELDOUT_ERROR not in error.message:
                 raise
-            warnings.warn(f"no tokens can be held out to temper {model} topics: {error.message}", stacklevel=3)
+            warnings.warn(f"no tokens can be held out to temper {n_components} topics: {error.message}", stacklevel=3)
             inverse_temperature = 1.0 if self.inverse_temperature == "heldout" else self.inverse_temperature
             return plsa.set_params(inverse_temperature=inverse_temperature).fit(counts)
+
+    def _limit_components(self, n_components: int, counts: Csr) -> int:
+        """Return the number of components, at most one for each document with words."""
+        n_documents = int(np.count_nonzero(count_tokens(counts)))
+        if n_components <= n_documents or not n_documents:  # without words the fit says what is missing
+            return n_components
+        warnings.warn(
+            f"expected a document with words for each of {n_components} components, got {n_documents}: "
+            f"n_components is {n_documents}",
+            stacklevel=4,
+        )
+        return n_documents
 
     def _build_views(self, counts: Csr | None) -> None:
         """Make the kernel views of the models, with the Fisher information of the documents if asked."""

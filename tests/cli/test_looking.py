@@ -87,30 +87,24 @@ def test_a_part_of_the_tree_and_its_depth(typed):
     assert "… 2 more" in typed("tree", "--depth", 1).stdout
 
 
-def test_as_many_topics_as_somebody_wants_to_see(typed):
+def test_topics_opens_headings_to_that_many_siblings(typed):
     typed("shape", "split", 1, 2)
 
-    def seen(*options):
-        lines = [
-            line
-            for line in typed("tree", *options).stdout.splitlines()[4:]
-            if line.lstrip("│ ").startswith(("├─", "└─"))
-        ]
+    def count(*options):
+        lines = [line for line in typed("tree", *options).stdout.splitlines() if line.startswith(("├─", "└─"))]
         assert len(typed("tree", "--json", *options)["topics"]) == 1 + len(lines)
         return [line.split()[-1] for line in lines if line.split()[-1].startswith("+")], len(lines)
 
-    assert seen("--topics", 6) == (["+2"], 6)
-    assert seen("--topics", 7) == seen("--topics", 50) == seen("--detail", "all") == ([], 8)
-    assert seen("--topics", 5) == ([], 0)  # the six below the root are more than these: it is closed
-    assert "+7" in typed("tree", "--topics", 5).stdout  # topics only, without the heading
+    assert count("--topics", 6) == (["+2"], 6)
+    assert count("--topics", 7) == count("--topics", 50) == ([], 7)
+    assert "siblings:" not in typed("tree", "--topics", 7).stdout
+    assert "7 siblings: there are no more than 7 topics." in typed("tree", "--topics", 50).stdout
+    assert count("--topics", 5) == (["+2"], 6)
+    shown = typed("tree", "--topics", 5).stdout
+    assert "6 siblings: 5 need a new heading over some of them. Try: topiarist shape" in shown
     done = typed("tree", "--topics", 6, "--detail", "fine", code=2)
     assert "--topics and --detail both set the detail" in done.stderr
     assert "both set the detail" in typed("tree", "--depth", 1, "--detail", "fine", code=2).stderr
-
-
-def test_tree_says_how_many_topics_the_next_level_has(typed):
-    assert "The next level has 6 topics. Type --topics 6 or more to see them." in typed("tree", "--topics", 3).stdout
-    assert "The next level" not in typed("tree", "--topics", 6).stdout
 
 
 def test_a_tree_does_not_load_the_model(path):

@@ -1,5 +1,7 @@
 """The upper tree that is built from leaves, and views of it."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -237,3 +239,29 @@ def test_class_tables_sum_words_of_documents(n_classes):
     tokens, presence = HOST.class_tables(Shard.from_matrix(counts, np.float64, 4), shares)
     np.testing.assert_allclose(tokens, shares.T @ counts.toarray(), rtol=0, atol=1e-12)
     np.testing.assert_allclose(presence, shares.T @ (counts.toarray() > 0), rtol=0, atol=1e-12)
+
+
+def list_levels(tree, node):
+    """Yield every way to open headings below a node, the node itself first."""
+    yield (node,)
+    if not tree.is_leaf(node):
+        for parts in itertools.product(*(list(list_levels(tree, child)) for child in tree.children(node))):
+            yield tuple(itertools.chain(*parts))
+
+
+@settings(max_examples=60)
+@given(tree=trees(max_nodes=9), number=st.integers(1, 8), seed=st.integers(0, 99))
+def test_select_siblings_finds_most_even_level(tree, number, seed):
+    leaf_sizes = np.random.default_rng(seed).integers(1, 50, len(tree))
+    sizes = [int(leaf_sizes[list(tree.leaves_under(node))].sum()) for node in range(len(tree))]
+    nodes = views.select_siblings(tree, sizes, number)
+    levels = [level for level in list_levels(tree, tree.root) if len(tree) == 1 or level != (tree.root,)]
+    fitting = [level for level in levels if len(level) <= number]
+    if not fitting:
+        assert set(nodes) == set(tree.children(tree.root))
+        return
+    count = max(map(len, fitting))
+    assert len(nodes) == count
+    least = min(sum(sizes[node] ** 2 for node in level) for level in fitting if len(level) == count)
+    assert sum(sizes[node] ** 2 for node in nodes) == least
+    assert tuple(sorted(nodes)) in {tuple(sorted(level)) for level in fitting}

@@ -130,11 +130,13 @@ def _tree(reader: Reader) -> Callable[..., dict[str, Any]]:
         words: Annotated[int, Field(ge=0, le=20, description="Words of each topic.")] = 5,
     ) -> dict[str, Any]:
         """The tree of topics, from the root or from a topic down: names, words, number of documents, parents."""
-        options = tree.Options(folder=reader.folder, topics=topics, words=words, topic=topic or None)
+        options = tree.Options(folder=reader.folder, words=words, topic=topic or None)
 
         def answer(collection: Collection) -> dict[str, Any]:
             top = collection.topic(topic) if topic else collection.outline.root
-            return tree.tree_body(collection, top, options)
+            node, path_to = collection.outline.node(top), collection.outline.tree.path
+            steps = (step for shown in collection.tree.view(topics, node) for step in path_to(shown))
+            return tree.tree_body(collection, top, options, frozenset(steps))
 
         return reader.asked(answer)
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from topiarist.arrays import TINY
+import numpy as np
+
+from topiarist.arrays import TINY, Floats
 from topiarist.errors import InputError
 from topiarist.trees.tree import Tree
 
@@ -43,6 +45,63 @@ def select_large_headings(tree: Tree, sizes: Sequence[float], top: int | None = 
         level += tree.children(largest)
         opened.append(largest)
     return tuple(sorted(opened))
+
+
+def select_siblings(tree: Tree, sizes: Sequence[float], number: int, top: int | None = None) -> tuple[int, ...]:
+    """Return nodes that hold all documents below ``top`` between them, ``number`` if headings can be opened so.
+
+    Of all ways to open headings, the most even groups are taken: the sum of squared sizes is least. If no way gives the
+    number, the next smaller number is taken, or else the children of ``top``. The largest node comes first.
+    """
+    top = tree.root if top is None else top
+    if number < 1:
+        raise InputError(f"expected at least 1 node, got {number}")
+    prefixes: dict[int, list[Floats]] = {}  # by node: least costs of the first children, by number of nodes
+    costs: dict[int, Floats] = {}
+    for node in reversed((top, *tree.descendants(top))):
+        steps = [np.zeros(1)]
+        for child in tree.children(node):
+            steps.append(_add_costs(steps[-1], costs[child], number))
+        prefixes[node] = steps
+        costs[node] = np.full(max(2, len(steps[-1])), np.inf)
+        if len(steps) > 1:
+            costs[node][: len(steps[-1])] = steps[-1]
+        if node != top or len(steps) == 1:
+            costs[node][1] = float(sizes[node]) ** 2
+    possible = np.flatnonzero(np.isfinite(costs[top]))
+    if not len(possible):  # more children than the number
+        return _sort_by_size(tree.children(top), sizes)
+    selected, waiting = list[int](), [(top, int(possible[-1]))]
+    while waiting:
+        node, count = waiting.pop()
+        steps = prefixes[node]
+        if len(steps) == 1 or (node != top and count == 1):
+            selected.append(node)
+            continue
+        for place in reversed(range(len(steps) - 1)):
+            child = tree.children(node)[place]
+            sums = [
+                steps[place][count - part] + costs[child][part] if count - part < len(steps[place]) else np.inf
+                for part in range(1, min(count, len(costs[child]) - 1) + 1)
+            ]
+            part = 1 + int(np.argmin(sums))
+            waiting.append((child, part))
+            count -= part
+    return _sort_by_size(selected, sizes)
+
+
+def _add_costs(first: Floats, second: Floats, number: int) -> Floats:
+    """Return the least sums of two costs by their joint number of nodes, up to ``number`` nodes."""
+    result = np.full(min(len(first) + len(second) - 1, number + 1), np.inf)
+    for count, cost in enumerate(first):
+        end = min(len(second), len(result) - count)
+        if np.isfinite(cost) and end > 0:
+            result[count : count + end] = np.minimum(result[count : count + end], cost + second[:end])
+    return result
+
+
+def _sort_by_size(nodes: Sequence[int], sizes: Sequence[float]) -> tuple[int, ...]:
+    return tuple(sorted(nodes, key=lambda node: (-sizes[node], node)))
 
 
 def select_view(tree: Tree, gain: Sequence[float], n_nodes: int) -> tuple[int, ...]:

@@ -75,7 +75,7 @@ complete -c topiarist -n '__fish_seen_subcommand_from topics' -l verbose -d 'Pri
 complete -c topiarist -n '__fish_seen_subcommand_from topics' -s v -d 'Print details; twice: more details.'
 complete -c topiarist -n '__fish_seen_subcommand_from tree' -l topic -r -d 'Restrict to a topic: its number, its name, or a unique word of its name.'
 complete -c topiarist -n '__fish_seen_subcommand_from tree' -l detail -x -a 'coarse normal fine all' -d 'Detail: the first level, about 20 topics (default), about 50, or all.'
-complete -c topiarist -n '__fish_seen_subcommand_from tree' -l topics -r -d 'Maximum number of topics, instead of --detail.'
+complete -c topiarist -n '__fish_seen_subcommand_from tree' -l topics -r -d 'Number of siblings at the first level: headings open until there are N.'
 complete -c topiarist -n '__fish_seen_subcommand_from tree' -l depth -r -d 'Levels below the root, or below --topic, instead of --detail.'
 complete -c topiarist -n '__fish_seen_subcommand_from tree' -l words -r -d 'Words of each topic.'
 complete -c topiarist -n '__fish_seen_subcommand_from tree' -l documents -r -d 'Typical documents of each topic.'

@@ -36,7 +36,10 @@ class Options(FolderOptions):
         str | None,
         printing("Detail: the first level, about 20 topics (default), about 50, or all.", **choice(*DETAILS)),
     ] = None
-    topics: Annotated[int | None, printing("Maximum number of topics, instead of --detail.", metavar="N", min=1)] = None
+    topics: Annotated[
+        int | None,
+        printing("Number of siblings at the first level: headings open until there are N.", metavar="N", min=1),
+    ] = None
     depth: Annotated[int | None, printing("Levels below the root, or below --topic, instead of --detail.", min=0)] = (
         None
     )
@@ -56,7 +59,7 @@ def run(options: Options) -> None:
         _sentence(screen, collection)
         screen.print()
         show(screen, collection, top, options)
-        _note_unopened(screen, collection, top, options)
+        _note_number(screen, collection, top, options)
         _notes(screen, collection)
         screen.next(f"show FOLDER {_some_topic(collection)}", "find FOLDER WORDS", "shape FOLDER rename TOPIC NAME")
 
@@ -75,7 +78,9 @@ def select_visible(collection: Collection, top: int, options: Options, default_d
         deepest = outline.tree.depths[first] + options.depth
         branch = (first, *outline.tree.descendants(first))
         return frozenset(node for node in branch if outline.tree.depths[node] <= deepest)
-    detail = options.topics or (options.detail or default_detail)
+    if options.topics is not None:
+        return frozenset((first, *select_level(collection, top, options.topics)))
+    detail = options.detail or default_detail
     ancestors = outline.tree.path(first)[:-1]
     return frozenset(
         step
@@ -85,8 +90,18 @@ def select_visible(collection: Collection, top: int, options: Options, default_d
     )
 
 
-def tree_body(collection: Collection, top: int, options: Options) -> dict[str, Any]:
-    """Return the collection and its topics as JSON data."""
+def select_level(collection: Collection, top: int, number: int) -> tuple[int, ...]:
+    """Return the nodes below a topic that ``--topics`` shows as siblings."""
+    from topiarist.trees.views import select_siblings
+
+    outline = collection.outline
+    return select_siblings(outline.tree, collection.tree.sizes, number, outline.node(top))
+
+
+def tree_body(
+    collection: Collection, top: int, options: Options, visible: frozenset[int] | None = None
+) -> dict[str, Any]:
+    """Return the collection and its visible topics as JSON data."""
     from topiarist.collection.describe.collection_facts import load_facts
     from topiarist.collection.passages import count_documents
 
@@ -94,7 +109,7 @@ def tree_body(collection: Collection, top: int, options: Options) -> dict[str, A
     settings = collection.settings
     nodes = [outline.node(top), *outline.tree.descendants(outline.node(top))]
     known_facts = load_facts(collection)
-    visible = select_visible(collection, top, options, DETAILS[-1])
+    visible = select_visible(collection, top, options, DETAILS[-1]) if visible is None else visible
     return {
         "folder": collection.folder.display_path,
         "sentence": first_sentence(known_facts),
@@ -156,11 +171,18 @@ def _sentence(screen: Screen, collection: Collection) -> None:
 def show(screen: Screen, collection: Collection, top: int, options: Options) -> None:
     """The tree from a topic down, a line for each: words or name, documents, number."""
     from topiarist.trees.edits import cut
+    from topiarist.trees.tree import Tree
     from topiarist.trees.tree_text import count_columns, iter_drawn_nodes, shorten, to_ascii, to_printable
 
     outline, topic_tree = collection.outline, collection.tree
     tree, nodes = _list_below(outline.tree, outline.node(top))
-    if options.depth is None:
+    if options.topics is not None:
+        siblings = select_level(collection, top, options.topics)
+        nodes = [nodes[0], *siblings]
+        tree = Tree((-1, *([0] * len(siblings))), tuple(outline.tree.names[node] for node in nodes))
+        if siblings == (nodes[0],):
+            tree, nodes = Tree.single(), [nodes[0]]
+    elif options.depth is None:
         visible = select_visible(collection, top, options, DETAILS[1])
         ends = [
             place
@@ -224,11 +246,24 @@ def _words_within(words: list[str], joint: str, room: int, ascii: bool) -> str:
     return text
 
 
-def _note_unopened(screen: Screen, collection: Collection, top: int, options: Options) -> None:
-    n_below = len(collection.outline.tree.children(collection.outline.node(top)))
-    if options.topics is not None and options.topics < n_below:
-        screen.print()
-        screen.print(f"The next level has {n_below} topics. Type --topics {n_below} or more to see them.")
+def _note_number(screen: Screen, collection: Collection, top: int, options: Options) -> None:
+    """Print why there are more or fewer siblings than ``--topics`` asks for."""
+    if options.topics is None:
+        return
+    n_shown = len(select_level(collection, top, options.topics))
+    if n_shown == options.topics:
+        return
+    tree, node = collection.outline.tree, collection.outline.node(top)
+    if n_shown > options.topics:
+        reason = f"{options.topics} need a new heading over some of them"
+        command = screen.typed("shape FOLDER group TOPIC TOPIC as NAME")
+    else:
+        n_topics = len(tree.leaves_under(node))
+        reason = f"no way to open headings gives {options.topics:,}"
+        reason = f"there are no more than {count_noun(n_topics, 'topic')}" if n_topics < options.topics else reason
+        command = ""
+    screen.print()
+    screen.print(f"{n_shown:,} siblings: {reason}.{f' Try: {command}' * bool(command)}")
 
 
 def _notes(screen: Screen, collection: Collection) -> None:

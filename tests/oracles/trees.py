@@ -77,3 +77,14 @@ def planted(rng, mask, n_docs=400, own_words=8, length=150):
     mix = mask / mask.sum(axis=1, keepdims=True)
     selected = rng.integers(n_classes, size=n_docs)
     return np.array([rng.multinomial(length, mix[c] @ words) for c in selected]), selected, words
+
+
+def word_nodes(counts, class_given_doc, topic_given_class, word_given_topic):
+    """P(ν|d,w) where each token has a class: for every document, word and node, Σ_α P(α|d) P(ν|α) P(w|ν) / P(w|d)."""
+    result = np.zeros((*counts.shape, len(word_given_topic)))
+    for d, w in zip(*np.nonzero(counts), strict=True):
+        for v in range(len(word_given_topic)):
+            for a in range(len(topic_given_class)):
+                result[d, w, v] += class_given_doc[d, a] * topic_given_class[a, v] * word_given_topic[v, w]
+        result[d, w] /= result[d, w].sum()
+    return result

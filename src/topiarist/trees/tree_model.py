@@ -7,7 +7,7 @@ to one.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -17,12 +17,16 @@ from topiarist.trees.tree import Tree
 
 @dataclass(frozen=True)
 class TreeTopics:
-    """Topics along the paths of a tree: class *c* is at ``class_nodes[c]`` and mixes the words of its path."""
+    """Topics along the paths of a tree: class *c* is at ``class_nodes[c]`` and mixes the words of its path.
+
+    With ``mixes_classes`` each token of a document has a class (HPLSA, HPLC), else each document has one (CAM).
+    """
 
     tree: Tree
     class_nodes: tuple[int, ...]
     word_given_node: Array  # (n_nodes, n_words)
     node_given_class: Array  # (n_classes, n_nodes), zero off the path
+    mixes_classes: bool = field(default=False, kw_only=True)
 
     @property
     def n_classes(self) -> int:
@@ -84,4 +88,5 @@ def cut_model(model: TreeModel, nodes: Iterable[int]) -> TreeModel:
         mix[group, end] = node_weights.sum()
     parents = tuple(number_of.get(tree.parents[node], -1) for node in kept_nodes)
     smaller = Tree(parents, tuple(tree.names[node] for node in kept_nodes))
-    return TreeModel(smaller, tuple(number_of[end] for end in new_class_nodes), words, mix[:, kept_nodes], prior)
+    class_nodes = tuple(number_of[end] for end in new_class_nodes)
+    return TreeModel(smaller, class_nodes, words, mix[:, kept_nodes], prior, mixes_classes=model.mixes_classes)

@@ -121,7 +121,8 @@ def graft_leaf(model: TreeModel, branch: BranchProposal, name: str | None = None
     order = list(range(len(nodes)))
     if model.class_nodes == tree.leaves:
         order = [nodes.index(leaf) for leaf in new_tree.leaves]
-    return TreeModel(new_tree, tuple(nodes[place] for place in order), words, mix[order], prior[order])
+    class_nodes = tuple(nodes[place] for place in order)
+    return TreeModel(new_tree, class_nodes, words, mix[order], prior[order], mixes_classes=model.mixes_classes)
 
 
 def _propose_leaf(model: TreeModel, counts: Csr, share: float) -> BranchProposal:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, csr_array
 
 from topiarist.arrays import TINY, Array, Csr, Floats
 from topiarist.counts.validation import count_tokens
@@ -26,7 +26,7 @@ MAX_WAITING = 1 << 22  # shares of documents in nodes that are added up together
 
 
 def node_given_doc(counts: Csr, model: TreeTopics, posterior: Array) -> Array:
-    """Return P(a|d): the mean over a document's tokens of P(a|d,w) (C2); without words, P(a|c) of its clusters."""
+    """Return P(a|d): the mean of P(a|d,w) over a document's tokens; without words, P(a|c) of its classes."""
     out = np.zeros((counts.shape[0], model.node_given_class.shape[1]))
     for rows, path, shares in _iterate_contributions(counts, model, posterior):
         out[np.ix_(rows, path)] += shares
@@ -50,17 +50,47 @@ def _sum_parts(parts: Sequence[Any], shape: tuple[int, int]) -> Any:
 
 
 def _iterate_contributions(counts: Csr, model: TreeTopics, posterior: Any) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield the contribution of each cluster to P(a|d): document rows, nodes of its path, and documents × nodes."""
+    """Yield the contribution of each class to P(a|d): document rows, nodes of its path, and documents × nodes."""
     mix, words = model.node_given_class, model.word_given_node
-    lengths = count_tokens(counts)
+    lengths, mixture = count_tokens(counts), _compute_mixture(counts, model, posterior)
     for rows, weight, cluster in _iterate_clusters(posterior):
         path = np.flatnonzero(mix[cluster])
         ratio = _node_shares(mix[cluster, path], words[path])
-        share = np.asarray(counts[rows] @ ratio.T)
-        empty = lengths[rows] == 0
-        share[~empty] /= share[~empty].sum(axis=1, keepdims=True).clip(TINY)
+        empty, block = lengths[rows] == 0, counts[rows]
+        if mixture is not None:
+            likelihood = (mix[cluster, path] @ words[path])[block.indices]
+            block = csr_array((block.data * _divide(likelihood, mixture[_find_places(counts, rows)]), block.indices,
+                               block.indptr), shape=block.shape)  # fmt: skip
+        share = np.asarray(block @ ratio.T)
+        total = share.sum(axis=1) if mixture is None else lengths[rows]
+        share[~empty] /= total[~empty, None].clip(TINY)
         share[empty] = mix[cluster, path]
         yield rows, path, weight[:, None] * share
+
+
+def _compute_mixture(counts: Csr, model: TreeTopics, posterior: Any) -> Array | None:
+    """Return P(w|d) = Σ_c P(c|d) P(w|c) of each non-zero if documents mix classes, else None."""
+    if not model.mixes_classes:
+        return None
+    mixture = np.zeros(counts.nnz)
+    for rows, weights, cluster in _iterate_clusters(posterior):
+        places = _find_places(counts, rows)
+        words = model.node_given_class[cluster] @ model.word_given_node
+        mixture[places] += np.repeat(weights, np.diff(counts.indptr)[rows]) * words[counts.indices[places]]
+    return mixture
+
+
+def _divide(likelihood: Array, mixture: Array) -> Array:
+    """Return P(w|c) / P(w|d), and 1 for words that no class of the document can produce."""
+    return np.where(mixture > 0, likelihood / np.where(mixture > 0, mixture, 1.0), 1.0)
+
+
+def _find_places(counts: Csr, rows: Array) -> Array:
+    """Return the places of the non-zeros of some rows, row by row."""
+    starts = counts.indptr.astype(np.int64)
+    lengths = np.diff(starts)[rows]
+    first = np.repeat(starts[rows] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
+    return np.asarray(first + np.arange(lengths.sum()))
 
 
 def _iterate_clusters(posterior: Any) -> Iterator[tuple[Array, Array, int]]:
@@ -98,23 +128,26 @@ class WordLevels:
 
 
 def word_levels(counts: Csr, model: TreeTopics, posterior: Array, depths: Array | None = None) -> WordLevels:
-    """Return P(level|d,w) = Σ_c P(c|d) P(a|w,c) for each word of each document, with a at that level."""
+    """Return P(level|d,w) for each word of each document: Σ_c P(c|d,w) P(a|w,c) over the nodes a of that level.
+
+    P(c|d,w) is P(c|d) if a document has one class, and ∝ P(c|d) P(w|c) if each of its tokens has one.
+    """
     mix, words = model.node_given_class, model.word_given_node
     depths = np.array(model.tree.depths) if depths is None else depths
     n_levels = int(depths.max()) + 1
-    probabilities = np.zeros((counts.nnz, n_levels))
-    starts = counts.indptr.astype(np.int64)
+    probabilities, mixture = np.zeros((counts.nnz, n_levels)), _compute_mixture(counts, model, posterior)
     for rows, weights, cluster in _iterate_clusters(posterior):
         path = np.flatnonzero(mix[cluster])
         ratio = _node_shares(mix[cluster, path], words[path])
-        lengths = np.diff(starts)[rows]
-        first = np.repeat(starts[rows] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
-        places = first + np.arange(lengths.sum())
-        weight = np.repeat(weights, lengths)
+        places = _find_places(counts, rows)
+        weight = np.repeat(weights, np.diff(counts.indptr)[rows]).astype(np.float64)
+        if mixture is not None:
+            likelihood = (mix[cluster, path] @ words[path])[counts.indices[places]]
+            weight *= _divide(likelihood, mixture[places])
         shares = weight[:, None] * ratio[:, counts.indices[places]].T
         for level in np.unique(depths[path]):
             probabilities[places, level] += shares[:, depths[path] == level].sum(axis=1)
-    return WordLevels(starts, counts.indices, probabilities.argmax(axis=1), probabilities)
+    return WordLevels(counts.indptr.astype(np.int64), counts.indices, probabilities.argmax(axis=1), probabilities)
 
 
 def ghost_words(

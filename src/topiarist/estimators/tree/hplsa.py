@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from topiarist.arrays import DTypeLike, Floats
 from topiarist.errors import UsageError
@@ -16,6 +16,7 @@ from topiarist.estimators.common.base import EMOptions
 from topiarist.estimators.common.progress import show_fit
 from topiarist.estimators.common.stored_counts import Documents, read_counts, refuse_options
 from topiarist.estimators.tree import chosen_words, growth_data, growth_sample, preparation
+from topiarist.estimators.tree.abstraction import ReadsDocuments
 from topiarist.estimators.tree.chosen_words import SeedWords, Words
 from topiarist.estimators.tree.posteriors import PlacesDocuments
 from topiarist.estimators.tree.tree_streams import StreamsHPLSA
@@ -36,7 +37,7 @@ from topiarist.trees.tree_model import TreeModel, TreeTopics
     max_iter="Maximum number of EM steps after growth.",
     random_state=options.describe_seed("the held-out tokens and of growth"),
 )
-class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, TransformerMixin, EMOptions):  # type: ignore[misc]
+class HPLSA(StreamsHPLSA, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, EMOptions):  # type: ignore[misc]
     """Hierarchical PLSA: a document mixes classes, and a class uses the words of the nodes on its path.
 
     Parameters
@@ -48,8 +49,8 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
     class_nodes : "leaves" or "all", default "leaves"
         Nodes of a given tree that are classes.
     topic_mix : "ml", "uniform" or "heldout", default "ml"
-        Source of P(topic | class). "ml": all tokens. "uniform": even along the path. "heldout": held-out tokens, which
-        move general words up and special words down.
+        Source of P(topic | class). "ml": all tokens. "uniform": even along the path; of the paper, not recommended.
+        "heldout": held-out tokens, which move general words up and special words down.
     growth : "guided" or "annealed", default "guided"
         How to find splits: "guided" proposes them from the geometry of the documents and refines them by EM. "annealed"
         raises the inverse temperature, as in the paper.
@@ -58,7 +59,8 @@ class HPLSA(StreamsHPLSA, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, Tran
     schedule : sequence of float or None
         Inverse temperatures of annealed growth. None: those of the paper.
     variant : "em", "cem" or "sem", default "em"
-        E-step: share tokens among classes, assign each to its best class, or draw its class.
+        E-step: share tokens among classes, assign each to its best class, or draw its class. "cem" and "sem" are of the
+        paper, not recommended.
     heldout_fraction : float, default 0.1
         Fraction of each document's tokens that is held out for growth and for ``topic_mix="heldout"``.
     effective_length : float or None, default None

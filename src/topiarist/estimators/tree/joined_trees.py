@@ -142,6 +142,7 @@ def join_tree_models(models: Sequence[TreeModel], weights: Sequence[float], layo
         words,
         np.array([mix[place_of_leaf] for place_of_leaf in order], dtype),
         np.array([prior[place_of_leaf] for place_of_leaf in order]),
+        mixes_classes=models[0].mixes_classes,
     )
 
 

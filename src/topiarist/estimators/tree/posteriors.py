@@ -34,12 +34,18 @@ class FilesDocuments:
     word_given_topic_: Floats
     topic_given_class_: Floats
     class_prior_: Floats
+    _shares = False  # True: each token of a document has a class
 
     @property
     def tree_model_(self) -> TreeModel:
         """Tree with its parameters, under the names that all tree models share."""
         return TreeModel(
-            self.tree_, tuple(self.class_nodes_), self.word_given_topic_, self.topic_given_class_, self.class_prior_
+            self.tree_,
+            tuple(self.class_nodes_),
+            self.word_given_topic_,
+            self.topic_given_class_,
+            self.class_prior_,
+            mixes_classes=self._shares,
         )
 
     def node_posterior(self, X: Documents) -> Array:

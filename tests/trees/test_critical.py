@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from tests.strategies import counts
-from tests.trees.makers import engine, planted
+from tests.trees.makers import engine
 from topiarist.kernels.shard import Shard
 from topiarist.models import cam, em, hplsa, plsa
 from topiarist.trees.growth.annealed import critical_inverse_temperature, critical_temperature
@@ -96,19 +96,46 @@ def test_clusters_split_below_critical_temperature(factor, parts):
     assert after > 0.1 if parts else after < 1e-3 * difference(start)
 
 
+MASK = np.array([[True, True, False], [True, False, True]])  # two leaves below a parent
+
+
+def leaf_mix(share):
+    """The leaf's share of each path; the parent has the rest."""
+    return np.where(MASK, [1 - share, share, share], 0.0)
+
+
+def words_of_three():
+    """Words of a parent, and of two leaves that are nearly alike."""
+    return np.concatenate([disturbed(PLANTED, 1, 0.0), disturbed(PLANTED)])
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.5, 0.9])
 @pytest.mark.parametrize(("factor", "parts"), [(0.98, False), (1.02, True)])
-def test_doubles_split_later_below_remaining_topic(factor, parts):
-    """With half of the path's weight at the leaf: at 1 / (1 + σ √½)."""
-    counts = planted().counts
-    sigma = 1 / critical_inverse_temperature(counts) - 1
-    words = np.concatenate([disturbed(counts, 1, 0.0), start := disturbed(counts)])
-    mask = np.array([[True, True, False], [True, False, True]])
-    model = hplsa.Hplsa(engine(), mask, topic_mix="uniform")
-    state = em.State(hplsa.Params(words, mask / 2), (np.full((counts.shape[0], 2), 0.5),))
-    beta = factor / (1 + sigma * np.sqrt(0.5))
-    fit = em.run(model, [Shard.from_matrix(counts)], state, em.Rules(600, **PLAIN), inverse_temperature=beta)
+def test_hplsa_leaves_split_by_tempered_share(share, factor, parts):
+    """(H9): at β = 1 / (1 + σ √t)."""
+    sigma, beta = 1 / GOLDEN["beta_c"] - 1, 0.5
+    for _ in range(100):
+        tempered = share**beta / (share**beta + (1 - share) ** beta)
+        beta = 1 / (1 + sigma * np.sqrt(tempered))
+    assert GOLDEN["beta_c"] < beta < 1
+    model = hplsa.Hplsa(engine(), MASK, topic_mix="fixed", fixed_mix=leaf_mix(share))
+    state = em.State(hplsa.Params(words_of_three(), leaf_mix(share)), (np.full((PLANTED.shape[0], 2), 0.5),))
+    fit = em.run(model, [Shard.from_matrix(PLANTED)], state, em.Rules(600, **PLAIN), inverse_temperature=factor * beta)
     after = difference(fit.state.shared.word_given_topic[1:])
-    assert after > 0.1 if parts else after < 1e-3 * difference(start)
+    assert after > 0.1 if parts else after < 1e-3 * difference(words_of_three()[1:])
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.5, 0.9])
+@pytest.mark.parametrize(("factor", "parts"), [(1.25, False), (0.8, True)])
+def test_cam_leaves_split_at_one_temperature(share, factor, parts):
+    """T_c for every share s: a step multiplies the difference by 1 − s + s T_c / T."""
+    model = cam.Cam(engine(), MASK, "fixed", fixed_mix=leaf_mix(share))
+    params = cam.Params(words_of_three(), leaf_mix(share), np.full(2, 0.5))
+    state = em.State(params, (np.full((PLANTED.shape[0], 2), 0.5),))
+    block, beta = cam.Block(Shard.from_matrix(PLANTED)), 1 / (factor * GOLDEN["T_c"])
+    fit = em.run(model, [block], state, em.Rules(600, **PLAIN), inverse_temperature=beta)
+    after = difference(fit.state.shared.word_given_node[1:])
+    assert after > 0.1 if parts else after < 1e-3 * difference(words_of_three()[1:])
 
 
 @given(st.integers(1, 10**6))

@@ -8,9 +8,9 @@ the saddle between two doubles: the model must not stop earlier (``Steps``).
 / √p be the residuals of document *d*: its counts less those expected of its length N_d, where p is the word
 distribution of the collection. An EM step enlarges or reduces the difference of two similar classes in the direction
 of the leading axis of these residuals. Above the critical temperature every difference fades; below it the classes
-separate. Both figures are for a flat model. If the parent stays as a topic above the halves, they separate later: a
-leaf with the share *s* of its path does at *s* times the critical temperature (CAM), or at the inverse temperature 1
-/ (1 + σ√s) (HPLSA).
+separate. Both figures are for a flat model. If the parent stays as a topic above the halves, and a leaf has the share
+*s* of its path, they separate at the same temperature in CAM. There a step multiplies the difference by 1 − s + s·T_c/T.
+In HPLSA they separate later, at β = 1 / (1 + σ√t), with the tempered share t = s^β / (s^β + (1−s)^β) of the leaf.
 """
 
 from __future__ import annotations

@@ -153,6 +153,17 @@ def test_first_order_has_unique_optimum():
         np.testing.assert_allclose(end, ends[0], atol=1e-8)
 
 
+@pytest.mark.parametrize(("xi", "is_strict"), [(1.0, False), (1.5, True)])
+def test_optimum_of_inseparable_labels_needs_prior(xi, is_strict):
+    counts, labels = np.array([[4.0, 2, 1], [1, 3, 2], [0, 1, 5]]), np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+    model, data = setup(counts, labels, 1, xi=xi)
+    thetas = [np.array([[6.0, 3, 1], [1, 2, 7], [1, 1, 8]]) / 10, np.array([[2.0, 6, 2], [5, 2, 3], [4, 4, 2]]) / 10]
+    fits = [run(model, data, state_of(data, theta), 5000, tol=1e-13) for theta in thetas]
+    assert fits[0].objectives[-1] == pytest.approx(fits[1].objectives[-1], rel=1e-7)  # one height
+    assert np.allclose(*(dense(fit, data)[:2].mean(axis=0) for fit in fits), atol=1e-4)  # the mixture is one
+    assert np.allclose(*(dense(fit, data) for fit in fits), atol=1e-3) == is_strict
+
+
 @BOTH
 def test_momentum_reaches_optimum_in_fewer_steps(order):
     counts, labels, _ = blackboard.planted(np.random.default_rng(12), 150, 40, 5, several=0.9)

@@ -420,8 +420,8 @@ class HPLC(DocumentCategoriser):
     tree : Tree or None
         Tree whose node names, or paths, are the labels. Classes can be at any node. None: no hierarchy, as ``PLC``.
     topic_mix : "heldout", "uniform" or "ml", default "heldout"
-        Source of P(topic | class). "heldout": documents held out in turn. "uniform": even along the path. "ml": the
-        training documents, which leaves each class with its own words only, as ``PLC``.
+        Source of P(topic | class). "heldout": documents held out in turn. "uniform": even along the path; of the paper,
+        not recommended. "ml": the training documents, which leaves each class with its own words only, as ``PLC``.
     smoothing : float or "cv", default 0.01
         Pseudo-count for each known word of a topic. "cv": chosen by cross-validation.
     effective_length : float or None, default 40

@@ -47,7 +47,8 @@ class PMM(ReadsCounts, ClassifierMixin, EMOptions):  # type: ignore[misc]
     Parameters
     ----------
     order : 1 or 2, default 1
-        1: the labels of a document have even shares. 2: the shares of each pair of labels are learned.
+        1: the labels of a document have even shares. 2: the shares of each pair of labels are learned; of the paper, not
+        recommended.
     word_prior : float, default 2
         Dirichlet concentration ξ of each label's words: ξ − 1 pseudo-counts for each word. Larger values lead to fewer
         predicted labels.

@@ -373,7 +373,8 @@ class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
         One matrix for each component, or one for all, which needs fewer examples. "auto": one for all for vectors, and
         if classes have their own components and two labelled examples for each feature. Else one for each component.
     assignment : "soft" or "hard", default "soft"
-        Share examples among components, or assign each to its most probable component.
+        Share examples among components, or assign each to its most probable component. "hard" is of the paper, not
+        recommended.
     split : float, "auto" or None, default "auto"
         Share of the examples that estimate means; the others estimate covariances. None: all examples estimate both.
         "auto": 0.5, or None for vectors, whose shared covariance cannot shrink to single examples.

@@ -228,14 +228,23 @@ def _entry(name: str, thing: Any) -> str:
     else:
         paragraphs = docstring.split("\n\n")
         parts += map(_flowing, paragraphs if name in WHOLE_DOCSTRING else paragraphs[:1])
-    members = [_member(key, value) for key, value in vars(thing).items()] if inspect.isclass(thing) else []
+    members = [_member(key, value) for key, value in _list_members(thing).items()] if inspect.isclass(thing) else []
     if any(members):
         parts.append("\n".join(filter(None, members)))
     return "\n\n".join(parts)
 
 
+def _list_members(value: type) -> dict[str, Any]:
+    """Return the attributes of a class, then those that it inherits from classes of this project."""
+    members: dict[str, Any] = {}
+    for ancestor in value.__mro__:
+        if ancestor.__module__.startswith("topiarist."):
+            members = members | {name: item for name, item in vars(ancestor).items() if name not in members}
+    return members
+
+
 def _member(name: str, value: Any) -> str:
-    """One line about a method or property of our own."""
+    """Return one line about a method or property of this project."""
     if name.startswith("_"):
         return ""
     if isinstance(value, property | cached_property | CachedValue):

@@ -1,10 +1,12 @@
 """The topics of a collection as a person reads them."""
 
 import numpy as np
+import polars
 import pytest
 
 from topiarist import Corpus
 from topiarist.collection.describe.flat_topics import distinctive, find_topics, is_general, set_general_words_aside
+from topiarist.collection.describe.topic_tree import grow_tree
 from topiarist.counts import CountSettings
 from topiarist.errors import InputError
 from topiarist.text.documents import Document
@@ -35,6 +37,14 @@ def test_general_words_are_set_aside_and_the_rest_is_found(two_subjects):
     assert found.topics[0].share >= found.topics[1].share
     assert found.coherence > 0.3
     assert found.diversity == 1.0
+
+
+def test_topics_and_trees_of_strings_equal_those_of_their_corpus():
+    texts = [f"{'cat dog fur' if number % 2 else 'star moon sky'} w{number % 7}" for number in range(60)]
+    counted = Corpus.from_documents(texts)
+    assert find_topics(texts, 2) == find_topics(counted, 2)
+    assert find_topics(polars.Series(texts), 2).topics == find_topics(counted, 2).topics
+    assert grow_tree(texts, 2).render() == grow_tree(counted, 2).render()
 
 
 def test_words_of_other_topics_do_not_fill_up_the_list(two_subjects):

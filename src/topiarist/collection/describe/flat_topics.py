@@ -52,8 +52,15 @@ class Topics:
         return float(np.mean([topic.coherence for topic in self.topics]))
 
 
+def count_source(source: Any) -> Corpus:
+    """Return a corpus as it is; count the documents of a path, strings, documents, a series or a data frame."""
+    from topiarist.collection.grow.data_frames import open_documents
+
+    return source if isinstance(source, Corpus) else Corpus.from_documents(open_documents(source))
+
+
 def find_topics(
-    corpus: Corpus,
+    corpus: Any,
     n_topics: int,
     *,
     n_words: int = 8,
@@ -63,8 +70,10 @@ def find_topics(
 ) -> Topics:
     """Fit PLSA and describe its components.
 
-    General words (in more than half of the documents) are removed first, in any language.
+    ``corpus``: counted documents, or any source that ``Collection.grow`` accepts, such as a list of strings. General
+    words (in more than half of the documents) are removed first, in any language.
     """
+    corpus = count_source(corpus)
     special, general = set_general_words_aside(corpus)
     check_enough(special, n_topics, "topics")
     from topiarist.estimators.flat.plsa import PLSA  # estimators take a second to load

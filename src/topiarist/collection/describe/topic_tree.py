@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from topiarist.arrays import Csr
 from topiarist.collection.contents import Description
-from topiarist.collection.describe.flat_topics import check_documents, set_general_words_aside
+from topiarist.collection.describe.flat_topics import check_documents, count_source, set_general_words_aside
 from topiarist.collection.describe.nodes import ROOT, NodeSummary, describe_nodes, visible_tree
 from topiarist.collection.shape.tree_state import TreeState
 from topiarist.counts.corpus import Corpus
@@ -163,7 +163,7 @@ class TopicTree:
 
 
 def grow_tree(
-    corpus: Corpus,
+    corpus: Any,
     n_leaves: int | None = None,
     *,
     n_words: int = 8,
@@ -175,9 +175,11 @@ def grow_tree(
 ) -> TopicTree:
     """Grow a topic tree and describe its nodes. Without ``n_leaves`` held-out tokens choose the number of leaves.
 
-    General words (in more than half of the documents) are removed first and represented at the root. With a
-    ``language`` (``"en"``) its function words name no topic.
+    ``corpus``: counted documents, or any source that ``Collection.grow`` accepts, such as a list of strings. General
+    words (in more than half of the documents) are removed first and represented at the root. With a ``language``
+    (``"en"``) its function words name no topic.
     """
+    corpus = count_source(corpus)
     special, general = set_general_words_aside(corpus)
     check_documents(special, n_leaves, "leaves")
     from topiarist.estimators.tree.cam import CAM  # estimators take a second to load

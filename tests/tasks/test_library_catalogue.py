@@ -26,7 +26,7 @@ def catalogue(month):
     writer.writerow(HEADER)
     for place, one in enumerate(some):
         group = GROUPS["math" in one.labels[0]]
-        writer.writerow([f"{month}/{place:03}", one.title, one.text, f"{place % 9 + 1:02}.{month}.2023", group])
+        writer.writerow([f"{month}/{place:03}", one.title, one.text, f"{place % 9 + 1:02}.{month}.23", group])
     return file.getvalue()
 
 
@@ -37,7 +37,8 @@ def folder(tmp_path_factory):
         (folder / f"{month}.csv").write_text(catalogue(month), newline="")
     columns = ("--id-column", "Signatur", "--title-column", "Titel", "--text-column", "Inhalt", "--date-column",
                "Eingang", "--dates", "day-first")  # fmt: skip
-    run("grow", folder / "10.csv", "-o", folder / "library.topiary", *columns, "--topics", 3, "--quiet")
+    done = run("grow", folder / "10.csv", "-o", folder / "library.topiary", *columns, "--topics", 3, "--quiet")
+    assert "years of two digits read as 1950 to 2049" in run("show", folder / "library.topiary").stdout, done
     return folder / "library.topiary"
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topiarist.text.date_orders import OrderEvidence
-from topiarist.text.dates import DAY_FIRST, MIXED, MONTH_FIRST, explain_unread_date, get_next_date, read_date
+from topiarist.text.date_orders import DateOrders, OrderEvidence
+from topiarist.text.dates import AUTO, DAY_FIRST, MIXED, MONTH_FIRST, explain_unread_date, get_next_date, read_date
 
 NAMES = {
     "en": "January February March April May June July August September October November December",
@@ -77,6 +77,11 @@ def test_read_date_rejects_words_around_dates(shown: tuple[str, str]) -> None:
         ("Tue Apr  5 23:13:00 EDT 1993", "1993-04-05T23:13:00-04:00"),
         ("26-FEB-1987 15:01:01.79", "1987-02-26T15:01:01.790000"),
         ("mar. 5 avr. 2025", "2025-04-05"),
+        ("Mar 5, 2025", "2025-03-05"),  # also an abbreviation of mardi
+        ("Mar 2025", "2025-03"),
+        ("mar. 25/03/2025", ""),
+        ("22-Jan-25", "2025-01-22"),
+        ("Oct 27, 93", "1993-10-27"),
         ("Mi., 22. Jan. 2025 13:45", "2025-01-22T13:45:00"),
         ("22. Jänner 2025, 14:00 Uhr", "2025-01-22T14:00:00"),
         ("1er janvier 2025", "2025-01-01"),
@@ -92,8 +97,8 @@ def test_read_date_reads_single_dates(text: str, meant: str) -> None:
 
 
 REFUSED = (
-    "n/a|250122|202501|22/01/25|2025-13-01|30/02/2025|2025-02-30|May 10|22/01/2025 25:00|2025-W04|2025-022|1.2.3|10.5|"
-    "2024.5|12-11-10|2025012213|Q3 2025|22-Jan-25|12:30|13 May 2025, 12 June 2025|0001-01-01|99999999999999999999|٢٠٢٥"
+    "n/a|250122|202501|93/01/22|2025-13-01|30/02/2025|2025-02-30|May 10|22/01/2025 25:00|2025-W04|2025-022|1.2.3|10.5|"
+    "2024.5|2025012213|Q3 2025|12:30|13 May 2025, 12 June 2025|0001-01-01|99999999999999999999|٢٠٢٥"
 )
 
 
@@ -118,6 +123,35 @@ def test_order_evidence_decided_by_days_above_twelve() -> None:
     assert read_date("05/06/2025").resolve(MIXED) == ""
     assert read_date("05/06/2025").resolve(DAY_FIRST) == "2025-06-05"
     assert read_date("1/22/2025").resolve(DAY_FIRST) == ""
+
+
+@pytest.mark.parametrize(
+    ("texts", "requested", "read", "described"),
+    [
+        (("27.10.23", "01.02.99"), AUTO, ("2023-10-27", "1999-02-01"), "day-first, decided by 1 of 2 dates"),
+        (("27/10/23", "01/02/23"), AUTO, ("", ""), "undecided"),  # can begin with the year
+        (("27/10/23", "01/02/23"), DAY_FIRST, ("2023-10-27", "2023-02-01"), "day-first, as was asked"),
+        (("27/10/23", "27/10/93"), AUTO, ("2023-10-27", "1993-10-27"), "day-first, decided by 1 of 2 dates"),
+        (("10/27/23", "01/02/23"), AUTO, ("2023-10-27", "2023-01-02"), "month-first, decided by 1 of 2 dates"),
+        (("27/10/2023", "01/02/23"), AUTO, ("2023-10-27", "2023-02-01"), "day-first, decided by 1 of 2 dates"),
+        (("22 Jan 25",), AUTO, ("2025-01-22",), ""),
+    ],
+)
+def test_years_of_two_digits_are_read(texts, requested, read, described):
+    orders = DateOrders(requested)
+    for text in texts:
+        orders.add("table", read_date(text), text)
+    assert not orders.ambiguous_sources
+    assert tuple(read_date(text).resolve(orders.get_order("table")) for text in texts) == read
+    century = "years of two digits read as 1950 to 2049"
+    expected = described if described == "undecided" else "; ".join(filter(None, (described, century)))
+    assert orders.describe_order("table") == expected
+    assert bool(orders.describe_unread()) == (described == "undecided")
+
+
+def test_years_of_two_digits_need_a_date_column() -> None:
+    assert not read_date("27.10.23", figures=False)
+    assert explain_unread_date("27/10/23") == "the year has two digits, and the order of day and month is not known"
 
 
 def test_read_date_accepts_numbers_on_request() -> None:

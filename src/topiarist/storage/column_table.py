@@ -343,7 +343,7 @@ def _parse_value(text: str, kind: str) -> float | str | None:
 def _needs_order(text: str) -> bool:
     """Return whether day and month of a date are ambiguous."""
     read = read_date(text)
-    return bool(read) and not read.iso
+    return bool(read) and (not read.iso or read.has_short_year)
 
 
 def _format_end(end: Any, kind: str) -> str:

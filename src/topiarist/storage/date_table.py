@@ -163,7 +163,7 @@ class Dates:
     def _add_earlier_dates(self, orders: DateOrders) -> None:
         """Add the dates of earlier documents of undecided sources."""
         sql = "SELECT source, text FROM given_dates JOIN documents USING (row) WHERE source IN ({})"
-        for piece in split_batches([source_name for source_name in orders.ambiguous_sources if source_name]):
+        for piece in split_batches([source_name for source_name in orders.undecided_sources if source_name]):
             for source, text in self.database.all(sql.format(make_placeholders(piece)), piece):
                 orders.add(source, read_date(text), text)
 

@@ -4,9 +4,10 @@
     Wed, 22 Jan 2025 13:45:00 +0100 · 22. Januar 2025           names of months, in seven languages
     22/01/2025 · 1/22/2025 · 05.06.2025                         day or month first: all values of a column decide it
     1737550000 · 1737550000000                                  seconds or milliseconds since 1970, in a column of dates
+    22 Jan 25 · 22.01.25 · 22/01/25                             years of two digits: 1950 to 2049
 
-A local time keeps its zone: the day is the one in the text. Years of two digits are read only in the form of e-mail,
-whose standard names the century.
+A local time keeps its zone: the day is the one in the text. A number of two digits at the start of 22/01/25 can be the
+year. Such a date is read if the order of day and month is requested, or if other dates of its source decide it.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ _NUMBER_FORMS = (
     r"(?P<year>\d{4})(?:(?P<sign>[-/.])(?P<month>\d{1,2})(?P=sign)(?P<day>\d{1,2}))?",
     r"(?P<year>\d{4})[-/](?P<month>\d{1,2})",
     r"(?P<month>\d{1,2})[-/.](?P<year>\d{4})",
-    r"(?P<first>\d{1,2})(?P<sign>[-/.])(?P<second>\d{1,2})(?P=sign)(?P<year>\d{4})",
+    r"(?P<first>\d{1,2})(?P<sign>[-/.])(?P<second>\d{1,2})(?P=sign)(?:(?P<year>\d{4})|(?P<short_year>\d\d))",
 )
 _NAME_FORMS = (  # a month is its number after @
     r"(?P<day>\d{1,2}) @(?P<month>\d+) (?P<year>\d{4})",
@@ -92,6 +93,7 @@ _NAME_FORMS = (  # a month is its number after @
     r"@(?P<month>\d+) (?P<year>\d{4})",
     r"(?P<year>\d{4}) @(?P<month>\d+)",
     r"(?P<day>\d{1,2}) @(?P<month>\d+) (?P<short_year>\d\d)",
+    r"@(?P<month>\d+) (?P<day>\d{1,2}) (?P<short_year>\d\d)",
 )
 
 
@@ -106,6 +108,7 @@ class ParsedDate:
     day_first: str = ""
     month_first: str = ""
     has_dots: bool = False  # between day and month: no language writes the month first then
+    has_short_year: bool = False  # two digits, from 1950 to 2049
 
     def __bool__(self) -> bool:
         return bool(self.iso or self.day_first or self.month_first)
@@ -123,8 +126,8 @@ class ParsedDate:
 def read_date(text: str, *, figures: bool = True, typed: bool = False) -> ParsedDate:
     """Return the date in a text.
 
-    ``figures``: also accept 2025, 20250122 and seconds since 1970. ``typed``: a user typed the text and can mean any
-    year; a late year of a document belongs to another era.
+    ``figures``: also accept 2025, 20250122, years of two digits and seconds since 1970. ``typed``: a user typed the text
+    and can mean any year; a late year of a document belongs to another era.
     """
     parsed = _parse(text, figures)
     if parsed and not typed and max(parsed.iso, parsed.day_first, parsed.month_first) >= OTHER_ERA:
@@ -144,8 +147,12 @@ def find_date_in_name(name: str) -> str:
 
 def explain_unread_date(text: str) -> str:
     """Return the reason why a text is not read as a date."""
-    if read_date(text):
-        return "day and month may be either"
+    if parsed := read_date(text):
+        return (
+            "the year has two digits, and the order of day and month is not known"
+            if parsed.has_short_year
+            else "day and month may be either"
+        )
     late = read_date(text, typed=True)
     if late:
         year = int(max(late.iso, late.day_first, late.month_first)[:4])
@@ -184,7 +191,8 @@ def _parse(text: str, figures: bool) -> ParsedDate:
             return ParsedDate(_parse_number(plain)) if figures else ParsedDate()
         if match := _PACKED.fullmatch(plain):
             return ParsedDate(_parse_packed(match))
-        return _parse_form(plain)
+        parsed = _parse_form(plain)
+        return ParsedDate() if parsed.has_short_year and not figures else parsed
     except (ValueError, OverflowError):  # a thirteenth month, a 30th of February
         return ParsedDate()
 
@@ -214,16 +222,23 @@ def _parse_form(text: str) -> ParsedDate:
     rest, clock = _split_clock(_COMMENT.sub(" ", text))
     rest = rest.strip(" ,;")
     weekday, _, after = rest.partition(" ")
-    if _fold(weekday.strip(".,")) in _WEEKDAY_NAMES and after[:1].isdecimal():
-        rest = after
+    if (name := _fold(weekday.strip(".,"))) in _WEEKDAY_NAMES and after[:1].isdecimal():
+        has_month = name not in _MONTH_NUMBERS or _match_form(_NUMBER_FORMS, after).get("sign")
+        rest = after if has_month else rest  # "mar" is March and mardi
     parts = _match_form(_NUMBER_FORMS, rest) or _match_form(_NAME_FORMS, _normalise_names(rest))
     if "first" in parts:
         return _both_orders(parts, clock)
-    if short := parts.get("short_year"):  # 22 Jan 93 13:45: RFC 2822 names the century
-        parts["year"] = str(int(short) + (2000 if int(short) < 50 else 1900)) if clock else ""
-    if not parts.get("year") or (clock and not parts.get("day")):
+    if not parts or (clock and not parts.get("day")):
         return ParsedDate()
-    return ParsedDate(_to_iso(parts["year"], parts.get("month"), parts.get("day")) + clock)
+    iso = _to_iso(_read_year(parts), parts.get("month"), parts.get("day")) + clock
+    # 22 Jan 93 13:45 is the form of e-mail, whose standard names the century.
+    return ParsedDate(iso, has_short_year=bool(parts.get("short_year")) and not clock)
+
+
+def _read_year(parts: dict[str, str]) -> str:
+    """Return the year of a date; two digits are a year from 1950 to 2049, as in e-mail."""
+    short = parts.get("short_year")
+    return str(int(short) + (2000 if int(short) < 50 else 1900)) if short else parts["year"]
 
 
 def _match_form(forms: tuple[str, ...], text: str) -> dict[str, str]:
@@ -235,12 +250,13 @@ def _both_orders(parts: dict[str, str], clock: str) -> ParsedDate:
     readings = []
     for month, day in ((parts["second"], parts["first"]), (parts["first"], parts["second"])):
         try:
-            readings.append(_to_iso(parts["year"], month, day) + clock)
+            readings.append(_to_iso(_read_year(parts), month, day) + clock)
         except ValueError:
             readings.append("")
-    if readings[0] == readings[1]:
+    is_short = bool(parts["short_year"])
+    if readings[0] == readings[1] and not is_short:
         return ParsedDate(readings[0])
-    return ParsedDate("", readings[0], readings[1], parts["sign"] == ".")
+    return ParsedDate("", readings[0], readings[1], parts["sign"] == ".", is_short) if any(readings) else ParsedDate()
 
 
 def _to_iso(year: str, month: str | None = None, day: str | None = None) -> str:

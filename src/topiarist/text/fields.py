@@ -105,7 +105,7 @@ def judge_column(
     for text, times in counts:
         read = read_date(text, figures=is_date_column)
         n_dates += times * bool(read)
-        needs_order |= bool(read) and not read.iso
+        needs_order |= bool(read) and (not read.iso or read.has_short_year)
     if n_dates >= MIN_KIND_SHARE * total:
         return _judge_dates(orders()) if needs_order else ColumnKind(DATE)
     if sum(times for text, times in counts if parse_number(text) is not None) >= MIN_KIND_SHARE * total:
@@ -116,7 +116,7 @@ def judge_column(
 
 
 def _judge_dates(orders: DateOrders) -> ColumnKind:
-    ambiguous = orders.ambiguous_sources
+    ambiguous = orders.undecided_sources
     descriptions = [(source, orders.describe_order(source)) for source in orders.evidence if source not in ambiguous]
     if not descriptions:
         example = orders.evidence[ambiguous[0]].example

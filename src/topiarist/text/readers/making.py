@@ -24,7 +24,8 @@ def create_document(raw: Raw, file_id: str, source: str, characters: int) -> Doc
     labels = tuple(map(to_storable, raw.labels))
     in_name = "" if raw.place else find_date_in_name(raw.file_name or posixpath.basename(file_id))
     date_text = to_storable((raw.date or in_name or raw.file_date)[:_MAX_DATE_LENGTH])
-    date = (read_date(date_text).iso or date_text) if date_text else ""
+    parsed = read_date(date_text)
+    date = date_text if parsed.has_short_year else parsed.iso or date_text  # the source reports the century
     has_file_date = bool(raw.file_date) and not (raw.date or in_name)
     own_columns = {"parent": raw.parent, "sheet": raw.sheet}
     named_columns = tuple((name, to_storable(value)) for name, value in own_columns.items() if value)

@@ -17,6 +17,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "how-to/for-a-repository",
         "how-to/for-tickets",
         "how-to/for-a-pipeline",
+        "how-to/coming-from",
         "how-to/vectors",
         "how-to/follow-a-stream",
         "how-to/scale",

@@ -260,8 +260,8 @@ def test_doctor_says_what_would_bring_the_readers_that_are_missing(monkeypatch):
     missing = {"pypdfium2", "lxml", "ijson"}
     monkeypatch.setattr(doctor.importlib.util, "find_spec", lambda name: None if name in missing else name)
     assert doctor._reads() == (
-        "text, mail, tables, zip and tar; Word, web pages, spreadsheets, RTF, LaTeX, Outlook; "
-        "NOT PDF (pypdfium2), slides, OpenDocument, books and XML (lxml): pip install 'topiarist[office]'; "
+        "text, mail, tables, zip and tar; web pages, spreadsheets, RTF, LaTeX, Outlook; "
+        "NOT PDF (pypdfium2), Word, slides, OpenDocument, books and XML (lxml): pip install 'topiarist[office]'; "
         "NOT JSON (ijson): install topiarist again"
     )
 

@@ -390,7 +390,7 @@ def test_workers_end_with_killed_reader(tmp_path: Path) -> None:
 
 
 def test_importing_the_readers_cheap() -> None:
-    heavy = ["numpy", "pyarrow", "pypdfium2", "docx2python", "selectolax", "charset_normalizer", "lxml"]
+    heavy = ["numpy", "pyarrow", "pypdfium2", "selectolax", "charset_normalizer", "lxml"]
     code = f"import sys, topiarist.text.readers; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout == "[]\n", done.stderr

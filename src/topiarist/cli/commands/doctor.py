@@ -31,9 +31,8 @@ EXTRAS = {
 }
 READERS = {
     "PDF": "pypdfium2",
-    "Word": "docx2python",
     "web pages": "selectolax",
-    "slides, OpenDocument, books and XML": "lxml",
+    "Word, slides, OpenDocument, books and XML": "lxml",
     "spreadsheets": "python_calamine",
     "RTF": "striprtf",
     "LaTeX": "pylatexenc",

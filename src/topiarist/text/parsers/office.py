@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import posixpath
-import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +21,9 @@ if TYPE_CHECKING:
 _OLE_MAGIC = bytes.fromhex("d0cf11e0a1b11ae1")
 _MAX_PARTS = 10_000
 _PROLOG_BYTES = 65_536
+
+
+Relations = dict[str, tuple[str, str]]  # type and path by id
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,9 @@ def open_package(source: Source, limits: Limits, format: OfficeFormat, *, times:
                     f"unpacks to {size >> 20:,} MB in {len(parts):,} parts; "
                     f"at most {max_size >> 20:,} MB in {_MAX_PARTS:,} are allowed"
                 )
-            if format.required_part not in archive.namelist():
+            for part in parts:  # some programs write word\document.xml
+                archive.NameToInfo.setdefault(part.filename.replace("\\", "/").lstrip("/"), part)
+            if format.required_part not in archive.NameToInfo:
                 raise ExtractError(f"a zip file, but not {format.name}")
             if any(part.flag_bits & 1 for part in parts):
                 raise ExtractError("needs a password")
@@ -63,19 +67,29 @@ def open_package(source: Source, limits: Limits, format: OfficeFormat, *, times:
 
 def parse_xml(archive: zipfile.ZipFile, name: str) -> _Element | None:
     """Return a part as an element tree; None if it is missing or not XML."""
+    return parse_data(archive.read(name)) if name in archive.NameToInfo else None
+
+
+def parse_data(data: bytes) -> _Element | None:
+    """Return XML as an element tree, with faults such as undeclared prefixes; None for anything else."""
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=True, huge_tree=True)
     try:
-        return etree.fromstring(archive.read(name), parser)
-    except (KeyError, etree.XMLSyntaxError):
+        return etree.fromstring(data, parser)
+    except etree.XMLSyntaxError:
         return None
 
 
 def get_local_name(element: _Element) -> str:
     """Return the name of an element without its namespace; an empty string for comments and the like."""
     tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+    return tag.rpartition("}")[2].rpartition(":")[2] if isinstance(tag, str) else ""  # an undeclared prefix stays
+
+
+def get_relation_id(element: _Element) -> str:
+    """Return the id of a relation; the plain attribute ``id`` is another one."""
+    return next((str(value) for key, value in element.attrib.items() if str(key).endswith(("}id", ":id"))), "")
 
 
 def get_first_text(root: _Element | None, *names: str) -> str:
@@ -99,25 +113,6 @@ def _explain_bad_zip(source: Source, format: OfficeFormat) -> str:
     return f"not {format.name}, or a damaged one"
 
 
-_WORD = OfficeFormat("a Word document", "[Content_Types].xml", "an old .doc under a new name")
-
-# docx2python writes these where a link, a picture or a note stands.
-_LINK = re.compile(r'<a href="[^"]*">(.*?)</a>', re.DOTALL)
-_PLACEHOLDER = re.compile(r"----(?:media/[^\n]*?|footnote\d+|endnote\d+|checkbox failed)----|----Image alt text---->")
-
-
-def extract_docx(source: Source, limits: Limits) -> Extracted:
-    """Return the text of a Word document, its title and the date of creation."""
-    from docx2python import docx2python
-
-    with open_package(source, limits, _WORD):
-        pass  # looked at before anything is unpacked
-    with docx2python(source, duplicate_merged_cells=False) as document:
-        text = _PLACEHOLDER.sub(" ", _LINK.sub(r"\1", document.text))
-        facts = document.core_properties
-    return Extracted(text, title=facts.get("title") or "", file_date=facts.get("created") or "")
-
-
 _SLIDES = OfficeFormat("a presentation", "ppt/presentation.xml", "an old .ppt under a new name")
 _PRESENTATION = "ppt/presentation.xml"
 
@@ -125,7 +120,7 @@ _PRESENTATION = "ppt/presentation.xml"
 def extract_slides(source: Source, limits: Limits) -> Extracted:
     """Return the text of slides and notes; the title of the file, else of its first slide."""
     with open_package(source, limits, _SLIDES) as archive:
-        relations = _read_relations(archive, _PRESENTATION)
+        relations = read_relations(archive, _PRESENTATION)
         texts, n_broken, title = [], 0, ""
         for name in _list_slides(archive, relations):
             slide = parse_xml(archive, name)
@@ -136,7 +131,7 @@ def extract_slides(source: Source, limits: Limits) -> Extracted:
             title = title or _find_title(slide)
             notes = [
                 parse_xml(archive, path)
-                for kind, path in _read_relations(archive, name).values()
+                for kind, path in read_relations(archive, name).values()
                 if kind.endswith("/notesSlide")
             ]
             lines = [line for part in (slide, *notes) if part is not None for line in _read_paragraphs(part)]
@@ -148,24 +143,23 @@ def extract_slides(source: Source, limits: Limits) -> Extracted:
     return Extracted(text, title=get_first_text(facts, "title") or title, file_date=created, note=note)
 
 
-def _list_slides(archive: zipfile.ZipFile, relations: dict[str, tuple[str, str]]) -> list[str]:
+def _list_slides(archive: zipfile.ZipFile, relations: Relations) -> list[str]:
     """Return the names of the slides in presentation order."""
     main = parse_xml(archive, _PRESENTATION)
     elements = [element for element in ([] if main is None else main.iter()) if get_local_name(element) == "sldId"]
-    ids = [next((value for key, value in one.attrib.items() if key.endswith("}id")), "") for one in elements]
-    return [relations[id][1] for id in ids if id in relations]
+    return [relations[id][1] for id in map(get_relation_id, elements) if id in relations]
 
 
-def _read_relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
-    """Return type and path of each relation of a part, by its id."""
+def read_relations(archive: zipfile.ZipFile, part: str) -> Relations:
+    """Return type and path of each relation of a part, by its id; those of the whole file for no part."""
     folder, name = posixpath.split(part)
-    relations = parse_xml(archive, f"{folder}/_rels/{name}.rels")
+    relations = parse_xml(archive, posixpath.join(folder, "_rels", f"{name}.rels"))
     if relations is None:
         return {}
     return {
         str(relation.get("Id")): (
             str(relation.get("Type")),
-            posixpath.normpath(posixpath.join(folder, str(relation.get("Target")))),
+            posixpath.normpath(posixpath.join("/", folder, str(relation.get("Target")))).lstrip("/"),
         )
         for relation in relations
         if get_local_name(relation) == "Relationship" and relation.get("TargetMode") != "External"

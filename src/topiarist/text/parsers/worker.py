@@ -22,7 +22,7 @@ _ALARM_GRACE = 10.0  # seconds after the limit of the reader: the alarm ends onl
 _REQUEST_LIMIT = 1 << 40  # the reader is trusted
 _MAX_REASON_LENGTH = 300
 _MAX_NAME_LENGTH = 200
-OFFICE = ("pypdfium2", "docx2python", "lxml", "python_calamine")  # packages of the extra ``office``
+OFFICE = ("pypdfium2", "lxml", "python_calamine")  # packages of the extra ``office``
 _MAX_COLUMNS, _MAX_VALUE_LENGTH = 200, 1_001  # one character more than is kept, so that the reader sees the cut
 
 
@@ -34,7 +34,7 @@ def _load(place: str) -> Any:
 
 EXTRACTORS: Mapping[str, Extractor] = {
     "pdf": _load("pdf:extract_pdf"),
-    "docx": _load("office:extract_docx"),
+    "docx": _load("word:extract_docx"),
     "html": _load("html:extract_html"),
     "mail": _load("mail:extract_mail"),
     "msg": _load("mail:extract_msg"),

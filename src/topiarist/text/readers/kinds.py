@@ -17,6 +17,7 @@ PLAIN = Kind(read_plain)
 JSON_LINES = Kind(read_json_lines, table=True)
 MAIL = Kind(parser="mail")
 _HTML = Kind(parser="html")
+_WORD = Kind(parser="docx")
 _SHEETS = Kind(read_spreadsheet, table=True, compressible=False)
 _OPEN = Kind(parser="opendocument", compressible=False)
 _ZIP = Kind(read_archive, archive=True, compressible=False)
@@ -28,7 +29,9 @@ KINDS: dict[str, Kind] = {
     ".html": _HTML,
     ".htm": _HTML,
     ".pdf": Kind(parser="pdf"),
-    ".docx": Kind(parser="docx"),
+    ".docx": _WORD,
+    ".docm": _WORD,
+    ".dotx": _WORD,
     ".odt": _OPEN,
     ".rtf": Kind(parser="rtf"),
     ".pptx": Kind(parser="slides", compressible=False),

@@ -185,7 +185,7 @@ from topiarist.execution.threads import Threads
 store = BlockStore.write(sys.argv[1], np.random.default_rng(0).poisson(0.7, (6, 5)), block_size=3)
 blocks = store.blocks("float64")
 model = plsa.Plsa(CudaEngine.start(Threads(1)), 0.1)
-start = plsa.initial(blocks, 2, np.random.default_rng(0), 0.1)
+start = plsa.create_start(blocks, 2, np.random.default_rng(0), 0.1)
 here, objective = em.step(model, blocks, start, 1.0, InProcess())
 page = "127.0.0.1:0"
 with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=page) as client:

@@ -54,7 +54,6 @@ def test_threads_that_add_lose_nothing(index, tmp_path):
         done = [name for part in pool.map(lambda part: add_some(folder, part), names) for name in part]
     kept = SearchIndex.open(folder)
     assert len(kept) == 60 + len(done) == 78
-    assert all(kept.number(name) >= 60 for name in done)
     left = {path.name for path in folder.iterdir() if path.name.startswith("segment-")}
     assert left == set(kept.location.segments)
 
@@ -65,8 +64,7 @@ def test_processes_that_add_lose_nothing(index, tmp_path):
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         done = [name for part in pool.starmap(add_some, [(folder, part) for part in names]) for name in part]
     kept = SearchIndex.open(folder)
-    assert sorted(name for segment in kept.segments for name in segment.documents.ids)[:6] == sorted(done)
-    assert len(kept) == 66
+    assert len(kept) == 60 + len(done) == 66
 
 
 def test_one_value_is_added_to_once(index, tmp_path):
@@ -229,16 +227,6 @@ def forge(folder, change=None, **arrays):
     manifest.write_text(json.dumps({**body, "sha256": digest(body)}))
 
 
-def documents(folder, **changes):
-    def change(body):
-        file = f"{body['segments'][0]}/documents.json"
-        (folder / file).write_text(json.dumps(json.loads((folder / file).read_text()) | changes))
-        entry = FileEntry.of(folder / file)
-        body["files"][file] = {"bytes": entry.bytes, "sha256": entry.sha256}
-
-    forge(folder, change)
-
-
 def swapped(docs):
     """The first two documents of the first word, the other way round."""
     docs[[0, 1]] = docs[[1, 0]]
@@ -332,25 +320,6 @@ def test_forged_manifests_are_refused(index, tmp_path, fault, check):
     forge(folder, MANIFESTS[fault])
     with pytest.raises(InputError, match=r"damaged|cannot be read"):
         SearchIndex.open(folder, check=check)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"ids": ["x"] * 60},
-        {"ids": [1] * 60},
-        {"ids": ["x"]},
-        {"titles": ["t"]},
-        {"labels": [[1]] * 60},
-        {"titles": [None] * 60},
-    ],
-    ids=str,
-)
-def test_forged_documents_are_refused(index, tmp_path, changes):
-    folder = index.save(tmp_path / "index").folder
-    documents(folder, **changes)
-    with pytest.raises(InputError, match="damaged"):
-        SearchIndex.open(folder)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links are those of POSIX")

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from tests.oracles import similarity
-from tests.work import promptly
 from topiarist import CAM, HPLC, HPLSA, PLSA, Corpus, FisherKernel, HierarchicalMixture, Tree
 from topiarist.collection.search.index import SearchIndex, kernel_scorer, search_index, segments
-from topiarist.collection.search.index.kernel_scorer import KernelScorer, view_query
+from topiarist.collection.search.index.kernel_scorer import KernelScorer
 from topiarist.collection.search.index.packed_rows import pack_rows, unpack_rows
 from topiarist.collection.search.index.ranking import Ranking, nth_largest
 from topiarist.collection.search.index.segments import narrow_postings
@@ -18,7 +17,6 @@ from topiarist.counts.settings import PhraseSettings
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.similarity.coarse_model import make_coarse_model
 from topiarist.estimators.similarity.lenses import make_kernel_view, tree_of
-from topiarist.execution import BlockStore
 from topiarist.kernels import search as verbs
 from topiarist.kernels.search import Postings, compiled
 from topiarist.text.documents import Document
@@ -29,9 +27,6 @@ SUBJECTS = {
     "rivers": ["river", "bank", "water", "flood", "fish", "boat", "bridge", "stream", "trade"],
     "stars": ["star", "galaxy", "orbit", "planet", "light", "telescope", "moon", "comet", "mass"],
 }
-
-
-LETTERS = str.maketrans("0123456789", "qrstuvwxyz")
 
 
 def corpus_of(n_docs=120, seed=0, length=25, settings=None, first=0):
@@ -64,6 +59,14 @@ def index(kernel, corpus):
     return SearchIndex.build(kernel, corpus)
 
 
+def found_rows(index, *query, **options):
+    return [row for row, _ in index.search(*query, **options)]
+
+
+def documents_of(corpus):
+    return [Document(id, text) for id, text in zip(corpus.ids, corpus.texts, strict=True)]
+
+
 def text_scores(index, kernel, corpus, text):
     return kernel.kernel(corpus.vectorise([text]), corpus.counts)[0]
 
@@ -79,10 +82,10 @@ def test_scores_are_the_kernel(kernel, corpus, options):
     for text in ("bank loan", "galaxy", "judge judge bail river said"):
         wanted = text_scores(index, chosen, corpus, text)
         np.testing.assert_allclose(index.scores(text), wanted, atol=1e-10 * max(1, wanted.max()))
-    hits = index.search("bank loan", 7).hits
+    rows, found = zip(*index.search("bank loan", 7), strict=True)
     scores = text_scores(index, chosen, corpus, "bank loan")
-    assert [hit.score for hit in hits] == pytest.approx(np.sort(scores)[::-1][:7])
-    assert [hit.row for hit in hits] == sorted(range(len(scores)), key=lambda d: (-index.scores("bank loan")[d], d))[:7]
+    assert found == pytest.approx(np.sort(scores)[::-1][:7])
+    assert list(rows) == sorted(range(len(scores)), key=lambda d: (-index.scores("bank loan")[d], d))[:7]
 
 
 def test_single_precision_keeps_documents_in_few_bytes(kernel, corpus, index):
@@ -92,10 +95,10 @@ def test_single_precision_keeps_documents_in_few_bytes(kernel, corpus, index):
     kinds = segment.rows[1], segment.postings.docs, segment.postings.counts, segment.lengths, segment.scales[1]
     assert [one.dtype for one in kinds] == [np.uint8, np.uint16, np.uint8, np.float32, np.float32]
     np.testing.assert_allclose(single.scores("bank loan"), index.scores("bank loan"), rtol=2e-2)
-    answer = single.search("bank loan", 20, why=True)
-    assert [hit.row for hit in answer][:5] == [hit.row for hit in index.search("bank loan", 5)]
-    for hit in answer:
-        assert hit.why.score == pytest.approx(hit.score, rel=1e-5), "reasons add up"
+    answer = single.search("bank loan", 20)
+    assert [row for row, _ in answer][:5] == found_rows(index, "bank loan", 5)
+    for row, score in answer:
+        assert single.explain("bank loan", row).score == pytest.approx(score, rel=1e-5), "reasons add up"
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -107,7 +110,7 @@ def test_nothing_is_compiled_for_a_search_that_was_not_prepared(kernel, corpus, 
     verbs = {name: getattr(compiled, name) for name in compiled.FUNCTIONS}
     before = {name: len(verb.signatures) for name, verb in verbs.items()}
     for by in ("meaning", "words", "both"):
-        assert index.search("bank loan", by=by, why=True).hits
+        assert index.explain("bank loan", found_rows(index, "bank loan", by=by)[0], by=by).words
     for by in ("meaning", "words", "both"):
         scorer, rows = KernelScorer(index, "bank loan", by), np.arange(0, len(index), 3)
         np.testing.assert_allclose(scorer.score(rows), scorer.scores[rows], rtol=1e-6)
@@ -148,10 +151,9 @@ def test_a_byte_tells_the_share_of_a_class():
 
 
 def test_meaning_finds_what_words_do_not(index, corpus):
-    found = index.search("loan credit", 20)
-    assert {hit.labels[0] for hit in found} == {"money"}
-    with_words = {hit.row for hit in index.search("loan", 120, by="words")}
-    assert any(hit.row not in with_words for hit in index.search("loan", 30))
+    assert {corpus.labels[row][0] for row in found_rows(index, "loan credit", 20)} == {"money"}
+    with_words = found_rows(index, "loan", 120, by="words")
+    assert not set(with_words).issuperset(found_rows(index, "loan", 30))
 
 
 def test_a_large_tree_is_seen_from_further_away(corpus):
@@ -162,8 +164,8 @@ def test_a_large_tree_is_seen_from_further_away(corpus):
     index = SearchIndex.build(FisherKernel([*FisherKernel(1).fit(corpus.counts).models_, upper]), corpus)
     assert index.lenses[1].n_classes == upper.tree_model_.n_classes
     assert index.lenses[1].effective_length == make_kernel_view(tree).effective_length
-    nearest = [index.similar(row, 1).hits[0].row for row in range(20)]
-    assert [one % 4 for one in nearest] == [row % 4 for row in range(20)], "of the same subject"
+    nearest = [found_rows(index, corpus.counts[[row]], 2) for row in range(20)]
+    assert [[one % 4 for one in rows] for rows in nearest] == [[row % 4] * 2 for row in range(20)], "of one subject"
 
 
 def test_bm25_is_the_formula(index, corpus):
@@ -195,75 +197,44 @@ def test_both_is_a_mean_kernel_and_a_share_of_words(index):
 @pytest.mark.parametrize("by", ["meaning", "words", "both"])
 def test_reasons_add_up_to_the_score(index, by):
     for text in ("bank loan", "galaxy river said"):
-        for hit in index.search(text, 5, by=by):
-            why = index.explain(text, hit.id, by=by)
+        for row, score in index.search(text, 5, by=by):
+            why = index.explain(text, row, by=by)
             parts = sum(word.amount for word in why.words) + sum(topic.amount for topic in why.topics) + why.of_all
-            assert why.score == pytest.approx(hit.score, abs=1e-10)
-            assert parts == pytest.approx(hit.score, abs=1e-10)
+            assert why.score == pytest.approx(score, abs=1e-10)
+            assert parts == pytest.approx(score, abs=1e-10)
             assert {word.word for word in why.words} <= set(text.split())
             assert [w.amount for w in why.words] == sorted((w.amount for w in why.words), reverse=True)
             assert (by == "words") == (not why.topics)
-            alone = {way: index.explain(text, hit.id, by=way).score for way in ("meaning", "words")}
-            weights = KernelScorer(index, index.query_like(0), by).weights
+            alone = {way: index.explain(text, row, by=way).score for way in ("meaning", "words")}
+            weights = KernelScorer(index, text, by).weights
             assert why.by_meaning == pytest.approx(weights[0] * alone["meaning"], abs=1e-10)
-            assert why.by_meaning + why.by_words == pytest.approx(hit.score, abs=1e-10)
+            assert why.by_meaning + why.by_words == pytest.approx(score, abs=1e-10)
             assert (why.by_words > 0) == (by != "meaning" and alone["words"] > 0)
             assert (" in meaning, " in str(why)) == (why.by_meaning > 0 and why.by_words > 0)
-
-
-def test_hits_come_with_reasons_if_asked(index):
-    plain, reasoned = index.search("bank loan", 3), index.search("bank loan", 3, why=True)
-    assert [hit.why for hit in plain] == [None] * 3
-    for hit in reasoned:
-        assert hit.why == index.explain("bank loan", hit.row)
-    assert index.similar("d1", 2, why=True).hits[0].why.words
 
 
 def test_a_word_is_explained_in_its_sense(index):
     """The bank of a river and the bank that lends: the same word, another topic."""
     senses = {}
     for text in ("bank loan credit", "bank river flood"):
-        hit = index.search(text, 1).hits[0]
-        (reason,) = [word for word in index.explain(text, hit.id).words if word.word == "bank"]
+        (row,) = found_rows(index, text, 1)
+        (reason,) = [word for word in index.explain(text, row).words if word.word == "bank"]
         senses[text] = set(reason.sense)
     assert senses["bank loan credit"] & {"loan", "market", "money", "share", "credit", "price"}
     assert senses["bank river flood"] & {"river", "water", "flood", "fish", "stream", "boat"}
     assert "the topic" in str(index.explain("bank loan", 1))
 
 
-def test_filters_by_node_and_label(index):
-    for label in ("courts", "half1"):
-        assert all(label in hit.labels for hit in index.search("bank", 200, label=label))
-    either = index.search("bank", 200, label=["courts", "stars"])
-    assert {hit.labels[0] for hit in either} == {"courts", "stars"}
-    tree = index.shape.tree
-    leaf = tree.leaves[0]
-    under = index.search("bank", 200, under=leaf)
-    assert under.hits
-    assert all(hit.place.topic == leaf for hit in under)
-    assert len(index.search("bank", 200, under=tree.root)) == len(index.search("bank", 200))
-    both = index.search("bank", 200, under=leaf, label="half1")
-    assert {hit.row for hit in both} == {hit.row for hit in under if "half1" in hit.labels}
-    with pytest.raises(InputError, match="no document has the label 'court'"):
-        index.search("bank", label="court")
-
-
-def test_similar_documents(index, corpus, kernel):
-    found = index.similar("d1", 10)
-    assert "d1" not in [hit.id for hit in found]
-    assert {hit.labels[0] for hit in found} == {"money"}
+def test_document_as_query_finds_its_subject(index, corpus, kernel):
+    assert {corpus.labels[row][0] for row in found_rows(index, corpus.counts[[1]], 10)} == {"money"}
     whole = kernel.kernel(corpus.counts[[1]], corpus.counts)[0]
-    np.testing.assert_allclose(index.scores(index.query_like("d1")), whole, atol=1e-10)
-    with pytest.raises(UsageError, match="no document is called 'd999'"):
-        index.similar("d999")
-    with pytest.raises(UsageError, match="numbers from 0 to 119"):
-        index.similar(500)
+    np.testing.assert_allclose(index.scores(corpus.counts[[1]]), whole, atol=1e-10)
 
 
 def test_queries_of_every_kind_are_the_same(index, corpus):
     row = corpus.vectorise(["bank loan loan"])
     wanted = index.scores("bank loan loan")
-    for query in (row, row.toarray(), row.toarray()[0], {"bank": 1, "loan": 2}):
+    for query in (row, row.toarray(), row.toarray()[0]):
         np.testing.assert_array_equal(index.scores(query), wanted)
     with pytest.raises(InputError, match="one row of counts of the"):
         index.scores(corpus.counts[:2])
@@ -273,44 +244,6 @@ def test_queries_of_every_kind_are_the_same(index, corpus):
         index.search("bank", by="magic")
     with pytest.raises(UsageError, match="n must be"):
         index.search("bank", 0)
-
-
-@pytest.mark.parametrize("query", ["", "   ", "42 !", np.zeros((1, 36))], ids=["nothing", "blanks", "signs", "zeros"])
-def test_an_empty_query_says_so(index, query):
-    answer = index.search(query if isinstance(query, str) else np.zeros((1, index.n_words)))
-    assert not answer.hits
-    assert answer.message.startswith("The query holds no words to look for.")
-
-
-def test_unknown_words_are_named_and_near_ones_suggested(index):
-    answer = index.search("galxy telescop zzzzz")
-    assert not answer.hits
-    assert answer.unknown == ("galxy", "telescop", "zzzzz")
-    assert answer.suggestions["galxy"][0] == "galaxy"
-    assert answer.suggestions["telescop"] == ("telescope",)
-    assert "zzzzz" not in answer.suggestions
-    assert answer.message.startswith(
-        "'galxy', 'telescop', 'zzzzz' are not in the vocabulary: too rare, a stop word, or new since the models were "
-        "fitted. Did you mean galaxy"
-    )
-    some = index.search("galxy orbit")
-    assert some.hits
-    assert some.words == ("orbit",)
-    assert "'galxy' is not in the vocabulary" in some.message
-    assert "Did you mean galaxy" in some.message
-    with pytest.raises(InputError, match="'galxy' is not in the vocabulary"):
-        index.descend("galxy")
-
-
-def test_a_query_of_a_million_words(index):
-    """All of them different, but for those that are known, which come often."""
-    strange = ("w" + np.base_repr(number, 26).translate(LETTERS) for number in range(900_000))
-    text = " ".join([*strange, *(SUBJECTS["stars"] + ["bank"]) * 10_000])
-    with promptly():  # looking each word up among all others would take hours
-        answer = index.search(text, 10)
-    assert {hit.labels[0] for hit in answer} == {"stars"}
-    assert len(answer.unknown) == 899_999  # one of them is "water"
-    assert "and 899,994 more" in answer.message
 
 
 def test_coarse_to_fine(index):
@@ -351,26 +284,26 @@ def test_a_given_tree_is_searched_too(corpus, kind, tmp_path):
         np.testing.assert_array_equal(kept.scores(text), index.scores(text))
         assert kept.explain(text, 3).score == pytest.approx(wanted[3], abs=1e-9)
     assert [step.branch.name for step in kept.descend("galaxy orbit")] == ["all", "nature", "stars"]
-    assert {hit.labels[0] for hit in kept.search("bank", 50, under="all/nature")} == {"rivers", "stars"}
 
 
 def test_without_a_tree_there_is_no_way_down(corpus):
     flat = SearchIndex.build(FisherKernel([PLSA(3, random_state=0).fit(corpus.counts)]), corpus)
-    for ask in (lambda: flat.descend("bank"), lambda: flat.search("bank", under=1)):
-        with pytest.raises(UsageError, match="none of the models of this index has a tree"):
-            ask()
+    with pytest.raises(UsageError, match="none of the models of this index has a tree"):
+        flat.descend("bank")
 
 
 def test_an_index_of_counts_alone(corpus, kernel):
     index = SearchIndex.build(kernel, corpus.counts)
-    assert index.search(corpus.counts[[0]], 1).hits[0].id == "0"
+    assert found_rows(index, corpus.counts[[0]], 1) == [0]
     assert index.explain(corpus.counts[[0]], 0).words[0].word.isdigit()
     with pytest.raises(UsageError, match="a query in words needs the words of the index"):
         index.search("bank")
+    with pytest.raises(UsageError, match="documents cannot be counted"):
+        index.add([Document("new", "bank")])
 
 
 def test_documents_are_added(index, kernel, corpus, tmp_path):
-    some, more = corpus.subset(np.arange(50)), corpus.subset(np.arange(50, 120))
+    some, more = corpus.subset(np.arange(50)), documents_of(corpus)[50:]
     grown = SearchIndex.build(kernel, some).add(more)
     kept = SearchIndex.build(kernel, some).save(tmp_path / "kept").add(more)
     again = SearchIndex.open(tmp_path / "kept")
@@ -378,32 +311,17 @@ def test_documents_are_added(index, kernel, corpus, tmp_path):
         assert len(other) == 120
         for by in ("meaning", "words", "both"):
             np.testing.assert_allclose(other.scores("bank loan", by=by), index.scores("bank loan", by=by), atol=1e-12)
-        assert other.search("bank", 5).hits == index.search("bank", 5).hits
-        assert other.explain("bank", "d70").score == pytest.approx(index.explain("bank", "d70").score)
-    with pytest.raises(InputError, match="70 documents are in the index already"):
-        again.add(more)
-    arrived = [Document("new", "judge jury brandnewword", title="On juries", labels=("courts", "late"))]
-    later = SearchIndex.open(tmp_path / "kept").add(arrived)
-    (hit,) = later.search("jury", label="late")
-    assert (hit.id, hit.title, hit.row) == ("new", "On juries", 120)
-    assert SearchIndex.open(tmp_path / "kept").search("jury", label="late").hits == (hit,)
+        assert found_rows(other, "bank", 5) == found_rows(index, "bank", 5)
+        assert other.explain("bank", 70).score == pytest.approx(index.explain("bank", 70).score)
+    later = SearchIndex.open(tmp_path / "kept").add([Document("new", "judge jury brandnewword")])
+    assert later.scores("jury")[120] > 0
+    np.testing.assert_array_equal(SearchIndex.open(tmp_path / "kept").scores("jury"), later.scores("jury"))
 
 
-def test_a_vocabulary_that_differs_is_refused(kernel, corpus, index):
+def test_a_vocabulary_that_differs_is_refused(kernel, corpus):
     other = corpus_of(settings=CountSettings(stop_words=("bank",), titles=False))
     with pytest.raises(InputError, match=r"the models know .* words, the documents were counted with"):
         SearchIndex.build(kernel, other)
-    with pytest.raises(InputError, match="another vocabulary"):
-        index.add(other)
-    with pytest.raises(InputError, match="the models know"):
-        index.add(np.ones((2, 3)))
-
-
-def test_a_store_of_blocks_is_indexed_block_by_block(kernel, corpus, index, tmp_path):
-    store = BlockStore.write(tmp_path / "store", corpus.counts, block_size=50, vocabulary=corpus.vocabulary)
-    stored = SearchIndex.build(kernel, store)
-    assert len(stored.segments) == 3
-    np.testing.assert_allclose(stored.scores("bank loan"), index.scores("bank loan"), atol=1e-10)
 
 
 def test_an_index_that_is_written_in_runs_scores_the_same_and_knows_documents_by_their_rows(
@@ -415,8 +333,7 @@ def test_an_index_that_is_written_in_runs_scores_the_same_and_knows_documents_by
     assert [len(segment) for segment in written.segments] == [50, 50, 20]
     for by in ("meaning", "words", "both"):
         np.testing.assert_array_equal(written.scores("bank loan", by=by), index.scores("bank loan", by=by))
-    assert [hit.row for hit in written.search("bank loan")] == [hit.row for hit in index.search("bank loan")]
-    assert [hit.id for hit in written.search("bank")] == [str(hit.row) for hit in index.search("bank")]
+    assert found_rows(written, "bank loan") == found_rows(index, "bank loan")
     longer = written.add([Document("new", "a bank and its loan")])
     assert len(SearchIndex.open(tmp_path / "index")) == len(longer) == len(index) + 1
     fewer = longer.among(np.arange(len(longer)) != 3)
@@ -445,13 +362,12 @@ def test_phrases_are_read_as_they_were_counted():
     corpus = Corpus.from_documents(documents, CountSettings(titles=False, phrases=PhraseSettings(min_count=5)))
     assert "dark matter" in corpus.vocabulary
     index = SearchIndex.build(FisherKernel((1, 2), random_state=0).fit(corpus.counts), corpus)
-    asked = index.search("Dark matter light", 3)
-    assert set(asked.words) == {"dark matter", "light"}
+    asked = index.read("Dark matter light")
+    assert {corpus.vocabulary[column] for column in asked.columns.tolist()} == {"dark matter", "light"}
     assert not asked.unknown
     np.testing.assert_array_equal(
         index.scores("Dark matter light"), index.scores(corpus.vectorise(["dark matter light"]))
     )
-    np.testing.assert_array_equal(index.scores({"dark matter": 1, "light": 1}), index.scores("dark matter light"))
 
 
 def test_stems_are_read_as_they_were_counted():
@@ -459,7 +375,6 @@ def test_stems_are_read_as_they_were_counted():
     corpus = corpus_of(settings=settings)
     index = SearchIndex.build(FisherKernel((1, 3), random_state=0).fit(corpus.counts), corpus)
     np.testing.assert_array_equal(index.scores("banks loans"), index.scores("bank loan"))
-    assert index.search("banks").words == ("bank",)
 
 
 def test_kept_in_a_folder(index, tmp_path):
@@ -469,7 +384,6 @@ def test_kept_in_a_folder(index, tmp_path):
     assert kept.search("bank", 5) == index.search("bank", 5)
     assert str(kept.explain("bank loan", 3)) == str(index.explain("bank loan", 3))
     assert kept.descend("galaxy") == index.descend("galaxy")
-    assert kept.search("galxy").suggestions == index.search("galxy").suggestions
     assert isinstance(kept.segments[0].rows[0].base, np.memmap)
     assert isinstance(kept.segments[0].postings.docs.base, np.memmap)
     with pytest.raises(UsageError, match="exists already"):
@@ -489,7 +403,7 @@ def test_levels_cannot_be_searched(corpus):
 def test_both_is_calibrated_for_every_kernel_that_has_an_end(kernel, corpus, options):
     """The kernel counts as a share of what it can be at most, so that BM25 weighs the same beside any of them."""
     index = SearchIndex.build(FisherKernel(kernel.models_, **options), corpus)
-    itself = index.query_like(5)
+    itself = corpus.counts[[5]]
     assert KernelScorer(index, itself, "both").weights[0] * index.scores(itself)[5] == pytest.approx(2.0)
     with pytest.raises(UsageError, match="with normalise=None the kernel has no end"):
         SearchIndex.build(FisherKernel(kernel.models_, normalise=None), corpus).search("bank", by="both")
@@ -502,7 +416,7 @@ def test_every_tree_is_explained_in_its_own_words(corpus):
     for model, fitted in enumerate((first, second)):
         nodes = tree_of(fitted)[1]
         assert index.class_words[model] == tuple(index.topic_words[model][node] for node in nodes)
-    why = index.explain("galaxy orbit comet", index.search("galaxy orbit comet", 1).hits[0].id)
+    why = index.explain("galaxy orbit comet", *found_rows(index, "galaxy orbit comet", 1))
     for model in (0, 1):
         told = next(reason for reason in why.topics if reason.model == model)
         assert set(told.words) & set(SUBJECTS["stars"]), model
@@ -516,14 +430,13 @@ def test_a_stranger_without_a_tree_is_indexed(corpus):
     stranger.topic_given_class_ = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
     index = SearchIndex.build(FisherKernel([stranger]), corpus)
     assert (len(index.topic_words[0]), len(index.class_words[0])) == (3, 2)
-    assert index.explain("bank loan", index.search("bank loan", 1).hits[0].id).topics
+    assert index.explain("bank loan", *found_rows(index, "bank loan", 1)).topics
 
 
 def test_documents_without_known_words_are_no_hits(kernel, corpus):
     index = SearchIndex.build(kernel, corpus).add([Document("blank", "zzz"), Document("court", "judge bail")])
     assert index.scores("bank loan")[120] == 0
-    assert "blank" not in {hit.id for hit in index.search("bank", 500)}
-    assert not index.similar("blank").hits
+    assert 120 not in found_rows(index, "bank", 500)
     counts = np.vstack([corpus.counts[[0]].toarray(), np.zeros((1, index.n_words))])
     for normalise in ("parts", "total", None):
         chosen = FisherKernel(kernel.models_, normalise=normalise)
@@ -531,58 +444,30 @@ def test_documents_without_known_words_are_no_hits(kernel, corpus):
         assert chosen.transform(counts)[[1]].nnz == 0
 
 
-@pytest.mark.parametrize("query", ["", "zzz", {}, {"bank": 0}, {"zzz": 3}], ids=str)
+@pytest.mark.parametrize("query", ["", "   ", "42 !", "zzz", np.zeros((1, 36))], ids=list("01234"))
 def test_a_query_without_words_is_like_nothing(index, query):
     for by in ("meaning", "words", "both"):
         assert not index.scores(query, by=by).any()
-        assert not index.search(query, by=by).hits
+        assert not index.search(query, by=by)
         why = index.explain(query, 0, by=by)
         assert (why.score, why.words, why.topics, why.of_all) == (0, (), (), 0)
     with pytest.raises(InputError, match=r"no words to look for|not in the vocabulary"):
         index.descend(query)
 
 
-def test_similar_counts_what_it_shows(index):
-    assert index.similar("d1", 10).message == "The 10 documents of 120 most similar in meaning."
-    assert len(index.similar("d1", 500)) == 119
-    assert index.similar("d1", 1, label="half1").message == "The document of 120 most similar in meaning."
-
-
-@pytest.mark.parametrize("by", ["meaning", "words", "both"])
-def test_pages_show_every_document_once(index, by):
-    """Also where many have the same score: of equal ones the first comes first, on whatever page."""
-    allowed = np.arange(120) % 3 > 0
-    whole = index.page("bank said", 200, by=by, allowed=allowed)
-    paged = [hit for start in range(0, 120, 7) for hit in index.page("bank said", 7, start, by=by, allowed=allowed)]
-    assert tuple(paged) == whole.hits
-    assert whole.total == len(whole) == len({hit.row for hit in paged})
+def test_ranking_pages_show_every_document_once():
+    """Of documents with equal scores the first comes first, on whatever page."""
     scores = np.array([1.0, 2.0, 1.0, 1.0, 0.0, 1.0] * 20)
     ties = [row for start in range(0, 120, 7) for row in Ranking(scores).slice(7, start)[0].tolist()]
     assert ties == sorted(np.flatnonzero(scores).tolist(), key=lambda number: (-scores[number], number))
 
 
-def test_reasons_for_all_hits_read_the_query_once(index, monkeypatch):
-    asked = []
-    monkeypatch.setattr(kernel_scorer, "view_query", lambda *given: asked.append(1) or view_query(*given))
-    index.search("bank loan", 10, why=True)
-    assert len(asked) == 1
-
-
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ({"bank": -1}, "'bank' cannot occur -1 times"),
-        ({"bank": np.inf}, "cannot occur inf times"),
-        ({"bank": np.nan}, "cannot occur nan times"),
-        ({"bank": 1e300}, "cannot occur 1e\\+300 times"),
-        ({"bank": "2"}, "cannot occur '2' times"),
-        ({"bank": True}, "cannot occur True times"),
-        ({3: 1}, "3 is no word"),
-        (5, "a query is a text, a mapping from words to counts or one row of counts; got int"),
+        (5, "a query is a text or one row of counts; got int"),
         (None, "got NoneType"),
         (["bank"], "got list"),
-        ([[1], [1, 2]], "got list"),
-        (np.zeros((1, 1, 3)), "got ndarray"),
         (b"bank", "got bytes"),
     ],
 )
@@ -592,68 +477,30 @@ def test_queries_that_are_none_say_so(index, query, message):
             ask(query)
 
 
-def test_words_of_a_mapping_are_read_as_texts_are():
-    corpus = corpus_of(settings=CountSettings(stem="en", titles=False))
-    index = SearchIndex.build(FisherKernel((1, 3), random_state=0).fit(corpus.counts), corpus)
-    np.testing.assert_array_equal(index.scores({"Banks": 1, "bank": 2, "LOAN": 1}), index.scores("bank bank bank loan"))
-    assert index.search({"bank": 1, "zzz": 1}).unknown == ("zzz",)
-
-
-def test_ids_that_come_twice_are_refused_before_anything_is_read(index, monkeypatch):
-    monkeypatch.setattr(
-        "topiarist.collection.search.index.search_index.build_segment", lambda *_, **__: pytest.fail("it was read")
-    )
-    with pytest.raises(InputError, match="1 ids come twice, 'x' among them"):
-        index.add([Document("x", "bank"), Document("x", "river")])
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (["bank"], "got str among them"),
-        ("bank", "got str"),
-        (None, "got NoneType"),
-        (7, "got int"),
-        ([Document("a", "bank"), "river"], "expected Document objects or counts, got Document among them"),
-    ],
-)
-def test_documents_that_are_none_say_so(index, given, message):
-    with pytest.raises(UsageError, match=message):
-        index.add(given)
-
-
 def test_nothing_to_add_is_nothing_to_do(index):
     assert index.add([]) is index
-    assert index.add(iter(())) is index
 
 
 def test_only_kernels_can_be_indexed(corpus):
     with pytest.raises(UsageError, match="expected a FisherKernel, got PLSA"):
         SearchIndex.build(PLSA(2), corpus)
-    with pytest.raises(UsageError, match=r"given by its id or its number, got 1\.5"):
-        SearchIndex.build(FisherKernel((1,), random_state=0).fit(corpus.counts), corpus).similar(1.5)
 
 
 def test_documents_that_come_one_by_one_end_in_few_segments(kernel, corpus, index):
     grown = SearchIndex.build(kernel, corpus.subset(np.arange(40)))
-    for row in range(40, 120):
-        grown = grown.add(corpus.subset(np.array([row])))
+    for document in documents_of(corpus)[40:]:
+        grown = grown.add([document])
     assert len(grown) == 120
     assert len(grown.segments) <= 6
     for by in ("meaning", "words", "both"):
         np.testing.assert_allclose(grown.scores("bank loan", by=by), index.scores("bank loan", by=by), atol=1e-12)
-    assert grown.search("bank", 9, label="half1").hits == index.search("bank", 9, label="half1").hits
-    assert grown.number("d77") == 77
-    assert grown.similar("d77", 3).hits == index.similar("d77", 3).hits
 
 
 def test_an_addition_holds_the_words_that_occur(kernel, corpus):
     index = SearchIndex.build(kernel, corpus).add([Document("one", "judge bail")])
     (words,) = (segment.words for segment in index.segments[1:])
     assert [corpus.vocabulary[column] for column in words] == ["bail", "judge"]
-    assert (
-        index.search("judge", 200, by="words").total == index.search("judge", 200, label="courts", by="words").total + 1
-    )
+    assert index.scores("judge", by="words")[120] > 0
 
 
 @pytest.mark.parametrize("n", [1, 50, 900, 30_000])

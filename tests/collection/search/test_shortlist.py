@@ -14,7 +14,7 @@ from topiarist.collection.search import shortlist
 from topiarist.collection.search.search import Search
 from topiarist.collection.search.words import cells, line_file, word_index
 from topiarist.collection.search.words.word_index import WordIndex, select_nearest
-from topiarist.errors import DamagedError, UsageError
+from topiarist.errors import DamagedError
 from topiarist.execution.threads import Threads
 
 QUERIES = ("quantum field theory", "galaxies of dark matter", "learning", "xyzzy graphs", "magnetic -quantum")
@@ -128,10 +128,6 @@ def test_another_index_has_no_shortlist_of_the_old_one(opened):
     fewer = index.among(np.arange(len(index)) > 3)
     assert fewer.shortlist is None
     assert len(fewer.scores("theory")) == len(index) - 4
-    with pytest.raises(UsageError, match="by their numbers"):
-        index.similar("some id")
-    with pytest.raises(UsageError, match="by their numbers"):
-        index.search("theory", label="math")
 
 
 def test_few_documents_that_are_allowed_are_all_looked_at(opened):

@@ -92,7 +92,7 @@ NO_PLACE = Place(-1)
 
 @dataclass(frozen=True)
 class Hit:
-    """One document of a search result. A search index alone knows no snippet, date or copies."""
+    """One document of a search result."""
 
     row: int
     id: str

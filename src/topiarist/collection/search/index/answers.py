@@ -1,34 +1,11 @@
-"""Answers of a search index: hits, the path of a query down the tree, and sentences on unknown words."""
+"""Path of a query down the tree, and sentences on unknown words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from topiarist.collection.search.index.query_counts import QueryCounts
-from topiarist.collection.search.results import Hit
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Hits, best first, with a sentence on them. ``words`` are the known words of the query.
-
-    ``total`` counts the allowed documents with a positive score. It is a lower bound if ``exact`` is false.
-    """
-
-    hits: tuple[Hit, ...]
-    message: str
-    words: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
-    suggestions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    total: int = 0
-    exact: bool = True
-
-    def __iter__(self) -> Iterator[Hit]:
-        return iter(self.hits)
-
-    def __len__(self) -> int:
-        return len(self.hits)
 
 
 @dataclass(frozen=True)
@@ -60,16 +37,6 @@ def explain_empty_query(query: QueryCounts, spellings: Mapping[str, tuple[str, .
     if not query.unknown:
         return "The query holds no words to look for. Try: one or more words of the subject."
     return _describe_unknown(query, spellings)
-
-
-def format_sentence(
-    n_hits: int, n_docs: int, query: QueryCounts, by: str, spellings: Mapping[str, tuple[str, ...]]
-) -> str:
-    """Return one or two sentences on an answer."""
-    phrases = {"meaning": "in meaning", "words": "by words", "both": "in meaning and by words"}
-    hits = "document" if n_hits == 1 else f"{n_hits:,} documents"
-    text = f"The {hits} of {n_docs:,} most similar {phrases[by]}." if n_hits else "No document matches."
-    return f"{text} {_describe_unknown(query, spellings)}" if query.unknown else text
 
 
 def _describe_unknown(query: QueryCounts, spellings: Mapping[str, tuple[str, ...]]) -> str:

@@ -3,8 +3,8 @@
     manifest.json         format, settings, models, segments; size and checksum of every file
     vocabulary.json       the words, if they are known
     lens-0/               by_word.npy, class_prior.npy, and mix.npy or information if the model has them
-    segment-…/            ends, docs, counts, lengths, nodes, and rows, topical, scales of each model; documents.json;
-                          words, if the postings are of some words only
+    segment-…/            ends, docs, counts, lengths, nodes, and rows, topical, scales of each model; words, if
+                          the postings are of some words only
     lock                  held by the process that adds documents
 
 After a kill at any moment the folder holds the old index or the new one. One process at a time adds documents, and
@@ -14,7 +14,6 @@ plain names, and must list every file. Then the arrays must fit (``soundness``).
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import uuid
@@ -25,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.collection.search.index.segments import Documents, Segment
+from topiarist.collection.search.index.segments import Segment
 from topiarist.collection.search.index.soundness import check_sound
 from topiarist.collection.search.index.topics import Shape
 from topiarist.counts.settings import CountSettings, PhraseSettings
@@ -44,7 +43,6 @@ from topiarist.storage.sealed_folder import (
     new_sealed_folder,
     read_manifest,
     seal_files,
-    write_json,
     write_manifest,
 )  # fmt: skip
 from topiarist.storage.vocabulary_file import VOCABULARY, read_vocabulary, write_vocabulary
@@ -191,7 +189,6 @@ def _write_segment(folder: Path, segment: Segment, name: str = "") -> str:
             arrays[f"topical-{number}"] = topical
     for part, array in arrays.items():
         save(folder / f"{part}.npy", np.ascontiguousarray(array))
-    write_json(folder / "documents.json", asdict(segment.documents))
     return name
 
 
@@ -260,9 +257,6 @@ def _read_lens(folder: Path, files: dict[str, Path], number: int, numbers: dict[
 
 
 def _read_segment(folder: Path, files: dict[str, Path], name: str, same_rows: list[bool]) -> Segment:
-    body = json.loads(files[f"{name}/documents.json"].read_text(encoding="utf-8"))
-    documents = Documents(tuple(body["ids"]), tuple(body["titles"]), tuple(map(tuple, body["labels"])))
-
     def array(part: str) -> Any:
         return map_array(files[f"{name}/{part}.npy"])
 
@@ -274,4 +268,4 @@ def _read_segment(folder: Path, files: dict[str, Path], name: str, same_rows: li
     scales = tuple(array(f"scales-{number}") for number in range(len(same_rows)))
     words = array("words") if f"{name}/words.npy" in files else None
     postings = Postings(array("ends"), array("docs"), array("counts"))
-    return Segment(documents, postings, array("lengths"), rows, topical, scales, array("nodes"), words)
+    return Segment(postings, array("lengths"), rows, topical, scales, array("nodes"), words)

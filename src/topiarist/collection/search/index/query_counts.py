@@ -1,13 +1,11 @@
-"""Columns and counts of a query: a text, a mapping or a row of counts."""
+"""Columns and counts of a query: a text, or a row of counts."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ from scipy.sparse import csr_array, issparse
 from topiarist.arrays import Floats
 from topiarist.counts.counting import count_in
 from topiarist.counts.settings import CountSettings
-from topiarist.counts.validation import MAX_TOTAL, check_counts
+from topiarist.counts.validation import check_counts
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError, UsageError
 from topiarist.text.stems import find_stems
@@ -92,17 +90,22 @@ class TextReader:
 
 
 def read_query(query: Any, n_words: int, reader: TextReader | None) -> QueryCounts:
-    """Return the counts of a query: a text, a mapping from words to counts, or one row of counts.
+    """Return the counts of a query: a text, or one row of counts.
 
     Stop words and words outside the vocabulary are ignored. A query without other words resembles no document.
     """
     if isinstance(query, QueryCounts):
         return query
-    if isinstance(query, str | Mapping):
+    if isinstance(query, str):
         if reader is None:
             raise UsageError(f"a query in words needs the words of the index: {NO_WORDS}", hint="Corpus.from_documents")
-        return reader(query) if isinstance(query, str) else _read_mapping(query, reader)
-    counts = check_counts(_read_matrix(query), name="the query")
+        return reader(query)
+    if not hasattr(query, "shape"):
+        raise UsageError(
+            f"a query is a text or one row of counts; got {type(query).__name__}", hint="search('dark matter')"
+        )
+    row: Any = query if issparse(query) else np.atleast_2d(query)
+    counts = check_counts(row, name="the query")
     if counts.shape != (1, n_words):
         raise InputError(
             f"a query must be one row of counts of the {n_words} words of this index, got {counts.shape[0]} rows of "
@@ -112,52 +115,7 @@ def read_query(query: Any, n_words: int, reader: TextReader | None) -> QueryCoun
     return QueryCounts(counts.indices.astype(np.int64), counts.data.astype(np.float64))
 
 
-def _read_mapping(mapping: Mapping[Any, Any], reader: TextReader) -> QueryCounts:
-    """Return the counts of a mapping, whose keys are read as texts; counts of equal words are added."""
-    counts_by_column: dict[int, float] = {}
-    unknown: list[str] = []
-    for word, number in mapping.items():
-        if not isinstance(word, str):
-            raise InputError(f"a query maps words to counts; {word!r} is no word", hint="{'bank': 2, 'river': 1}")
-        times = math.nan if isinstance(number, bool) or not isinstance(number, Real) else float(number)
-        if not 0 <= times <= MAX_TOTAL:
-            raise InputError(
-                f"{word!r} cannot occur {number!r} times: a count is finite, at least 0 and at most {MAX_TOTAL:g}",
-                hint="{'bank': 2, 'river': 1}",
-            )
-        if not times:
-            continue
-        column = reader.vocabulary.column(word)
-        read = QueryCounts(np.array([column]), np.ones(1)) if column is not None else reader(word)
-        for place, word_count in zip(read.columns.tolist(), read.counts.tolist(), strict=True):
-            counts_by_column[place] = counts_by_column.get(place, 0.0) + times * word_count
-        unknown += read.unknown if len(read.columns) or read.unknown else (word,)
-    return _sort_counts(counts_by_column, dict.fromkeys(unknown))
-
-
 def _sort_counts(counts_by_column: Mapping[int, float], unknown: Iterable[str]) -> QueryCounts:
     columns = sorted(counts_by_column)
     counts = np.array([counts_by_column[column] for column in columns], np.float64)
     return QueryCounts(np.array(columns, np.int64), counts, tuple(unknown))
-
-
-def _read_matrix(counts: Any) -> Any:
-    """Return counts as a matrix of one row; raise ``UsageError`` for other values."""
-    if issparse(counts):
-        return counts
-    if not hasattr(counts, "dtype") and not isinstance(counts, list | tuple) and not hasattr(counts, "to_numpy"):
-        raise _create_query_error(counts)
-    try:
-        row = np.asarray(counts)
-    except (ValueError, TypeError) as error:
-        raise _create_query_error(counts) from error
-    if row.dtype.kind not in "iufb" or row.ndim not in (1, 2) or not row.size:
-        raise _create_query_error(counts)
-    return row[None, :] if row.ndim == 1 else row
-
-
-def _create_query_error(value: Any) -> UsageError:
-    return UsageError(
-        f"a query is a text, a mapping from words to counts or one row of counts; got {type(value).__name__}",
-        hint="search('dark matter')",
-    )

@@ -1,10 +1,9 @@
-"""Ranking of scores: order, filters, the largest of many values, and BM25 with the kernel (F7)."""
+"""Ranking of scores: order, the largest of many values, and BM25 with the kernel (F7)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,7 @@ import numpy as np
 from topiarist.arrays import Array, Floats
 from topiarist.collection.search.index.query_counts import QueryCounts
 from topiarist.collection.search.index.segments import K1, Segment
-from topiarist.collection.search.results import NO_PLACE, Explanation, Hit, Place
-from topiarist.errors import InputError, UsageError
-from topiarist.text.spelling import format_proposals
+from topiarist.errors import UsageError
 
 # Weights of the kernel (two parts of one model) and of BM25, each as a share of its maximum.
 SHARE_OF_MEANING, SHARE_OF_WORDS = 2.0, 1.25
@@ -24,7 +21,6 @@ SAMPLING_LIMIT, MIN_SAMPLE_STEP = (
 )  # values of which a sample is looked at first, and each of how many is in it
 SAMPLE_SIZE = 1 << 16  # values that a sample has, about, of very many
 MIN_SCORE = 1e-9  # score of the last of all ranked documents
-MAX_PROPOSED = 3  # labels or documents that one may have meant
 
 
 class Ranking:
@@ -103,30 +99,6 @@ class Bm25:
         return SHARE_OF_MEANING / max_kernel, (self.average, words * SHARE_OF_WORDS / max(float(words.sum()), 1e-300))
 
 
-def mask_allowed(segments: Sequence[Segment], node_mask: Any, label: str | Iterable[str] | None) -> Any:
-    """Return the mask of documents at some nodes and with some labels; None for all."""
-    if node_mask is None and label is None:
-        return None
-    labels = None if label is None else {label} if isinstance(label, str) else set(label)
-    if labels is not None:
-        _need_names(segments)
-        known_labels = {name for segment in segments for name in segment.label_rows}
-        for name in sorted(labels - known_labels):
-            raise InputError(
-                f"no document has the label {name!r}", hint=format_proposals(name, sorted(known_labels), MAX_PROPOSED)
-            )
-    masks = []
-    for segment in segments:
-        mask = np.ones(len(segment), bool) if node_mask is None else node_mask[segment.nodes]
-        if labels is not None:
-            has = np.zeros(len(segment), bool)
-            for name in labels & segment.label_rows.keys():
-                has[segment.label_rows[name]] = True
-            mask = mask & has
-        masks.append(mask)
-    return np.concatenate(masks)
-
-
 def nth_largest(values: Floats, n: int) -> float:
     """Return the ``n``-th largest value. Of many values, a sample bounds it first.
 
@@ -153,47 +125,6 @@ def largest_rows(scores: Floats, n: int, mask: Any = None) -> Any:
         values = scores[rows]
         rows = rows[values >= nth_largest(values, n)]
     return rows
-
-
-def build_hit(segments: Sequence[Segment], row: int, score: float, why: Explanation | None = None) -> Hit:
-    """Return a document of the segments as a hit; its place is the node of its most probable class."""
-    segment, local = locate_row(segments, row)
-    documents = segment.documents
-    return Hit(
-        row, documents.ids[local] if documents.ids else str(row), score,
-        documents.titles[local] if documents.titles else "",
-        documents.labels[local] if documents.labels else (),
-        Place(int(segment.nodes[local])) if len(segment.nodes) else NO_PLACE,
-        why,
-    )  # fmt: skip
-
-
-def find_row(segments: Sequence[Segment], document: Any) -> int:
-    """Return the row of a document, given by its id or row."""
-    if isinstance(document, str):
-        _need_names(segments)
-        start = 0
-        for segment in segments:
-            if document in segment.numbers:
-                return start + segment.numbers[document]
-            start += len(segment)
-        names = (name for segment in segments for name in segment.documents.ids)
-        raise UsageError(f"no document is called {document!r}", hint=format_proposals(document, names, MAX_PROPOSED))
-    if isinstance(document, bool) or not isinstance(document, Integral):
-        raise UsageError(f"a document is given by its id or its number, got {document!r}")
-    last = sum(map(len, segments)) - 1
-    if not 0 <= int(document) <= last:
-        raise UsageError(f"documents have numbers from 0 to {last}, got {document}")
-    return int(document)
-
-
-def _need_names(segments: Sequence[Segment]) -> None:
-    """The index of a collection knows its documents by rows."""
-    if any(len(segment) and not segment.documents.ids for segment in segments):
-        raise UsageError(
-            "this index knows documents by their numbers, neither by ids nor by labels",
-            hint="ask the collection: Collection.find, or the number of a document",
-        )
 
 
 def locate_row(segments: Sequence[Segment], number: int) -> tuple[Segment, int]:

@@ -5,10 +5,9 @@ An index is a value. ``add`` returns one with more documents, and writes them if
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import numpy as np
 
 from topiarist.arrays import Floats
 from topiarist.collection.search.index import answers, ranking
-from topiarist.collection.search.index.answers import Answer, Step
+from topiarist.collection.search.index.answers import Step
 from topiarist.collection.search.index.index_folder import (
     IndexLocation,
     WrittenSegment,
@@ -29,10 +28,8 @@ from topiarist.collection.search.index.index_folder import (
 )
 from topiarist.collection.search.index.kernel_scorer import KernelScorer
 from topiarist.collection.search.index.query_counts import NO_WORDS, QueryCounts, TextReader, read_query
-from topiarist.collection.search.index.ranking import build_hit
 from topiarist.collection.search.index.segments import (
     MAX_SHORT_DOCUMENTS,
-    Documents,
     Segment,
     build_segment,
     check_word_count,
@@ -43,10 +40,8 @@ from topiarist.collection.search.index.segments import (
 from topiarist.collection.search.index.topics import (
     Shape,
     Words,
-    create_no_tree_error,
     descend_tree,
     list_topic_words,
-    list_words,
 )
 from topiarist.collection.search.results import Explanation
 from topiarist.collection.search.words.near_spellings import NearSpellings
@@ -59,7 +54,6 @@ from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError, InputError, UsageError
 from topiarist.estimators.common import options
 from topiarist.estimators.similarity.lenses import list_kernel_sets, make_kernel_view, tree_of
-from topiarist.execution.blocks import BlockStore
 from topiarist.execution.threads import Threads
 from topiarist.models.engine import load_kernels, load_search_kernels
 from topiarist.models.engine.compilation import prepare_kernels
@@ -70,15 +64,14 @@ from topiarist.text.documents import Document
 
 PARTS = ("topical", "lexical", "plain")
 RUN = MAX_SHORT_DOCUMENTS  # documents of a segment that is written
-N_WORDS_SHOWN = 20  # words of a query that an answer repeats
 
 
 @dataclass(frozen=True, eq=False)
 class SearchIndex:
     """Documents to search by meaning (Fisher kernel), by words (BM25) or both. Made by ``build``, ``open`` or ``add``.
 
-    ``search`` answers a text, a mapping from words to counts, or a row of counts; ``similar`` a document of the index.
-    Every document is scored: there is no approximation, unless a ``shortlist`` selects candidates.
+    ``search`` answers a text or a row of counts with rows of documents. Every document is scored: there is no
+    approximation, unless a ``shortlist`` selects candidates.
     """
 
     lenses: tuple[KernelView, ...]
@@ -99,20 +92,14 @@ class SearchIndex:
     def build(cls, kernel: Any, documents: Any, *, dtype: Any = None, n_threads: int | None = None) -> SearchIndex:
         """Index documents for a ``FisherKernel`` that is fitted, or whose models are.
 
-        ``documents`` is a ``Corpus``, a ``BlockStore`` or a matrix of counts (then queries are counts as well).
-        ``dtype``: "float64", "float32" (an eighth of the memory, shares in one byte), or None: by size.
+        ``documents`` is a ``Corpus`` or a matrix of counts (then queries are counts as well). ``dtype``: "float64",
+        "float32" (an eighth of the memory, shares in one byte), or None: by size.
         """
         if not callable(getattr(kernel, "prepare", None)):
             raise UsageError(f"expected a FisherKernel, got {type(kernel).__name__}", hint="FisherKernel().fit(counts)")
-        index = _create_empty_index(kernel.prepare(), documents, dtype, n_threads)
-        if isinstance(documents, BlockStore):
-            ids = list(documents.ids()) or [str(row) for row in range(len(documents))]
-            for block in documents.blocks():
-                start = len(index)
-                segment = index._segment(block.counts(), Documents(tuple(ids[start : start + block.shape[0]])))
-                index = replace(index, segments=(*index.segments, segment))
-            return index
-        return index.add(documents)
+        counts = documents.counts if isinstance(documents, Corpus) else check_counts(documents, name="the documents")
+        index = _create_empty_index(kernel.prepare(), documents, counts, dtype, n_threads)
+        return replace(index, segments=(index._segment(counts),))
 
     @classmethod
     def write(
@@ -124,8 +111,8 @@ class SearchIndex:
         Documents are identified by their rows only. ``indexer`` writes all runs but the first on cluster workers: it
         receives their rows and returns in order what ``write_run`` returned for each.
         """
-        index, place = _create_empty_index(kernel.prepare(), corpus, None, n_threads), Path(folder)
-        segments = (index._segment(counts, Documents()) for _, counts in iterate_rows(corpus.counts, RUN))
+        index, place = _create_empty_index(kernel.prepare(), corpus, corpus.counts, None, n_threads), Path(folder)
+        segments = (index._segment(counts) for _, counts in iterate_rows(corpus.counts, RUN))
         write_index(index, place, segments if indexer is None else islice(segments, 1))
         if indexer is not None:
             n_indexed = list_written_segments(place, indexer(islice(split_range(corpus.n_docs, RUN), 1, None)))
@@ -138,7 +125,7 @@ class SearchIndex:
         """Write documents to the folder of an index that ``write`` is writing."""
         if self.location is None:
             raise UsageError("an index in memory has no folder to write to", hint="SearchIndex.open")
-        return write_unlisted_segment(self.location.folder, self._segment(counts, Documents()))
+        return write_unlisted_segment(self.location.folder, self._segment(counts))
 
     @classmethod
     def open(cls, folder: str | Path, *, check: bool = True, n_threads: int | None = None) -> SearchIndex:
@@ -154,17 +141,17 @@ class SearchIndex:
         write_index(self, Path(folder))
         return self.open(folder, check=False, n_threads=self.n_threads)
 
-    def add(self, documents: Any) -> SearchIndex:
+    def add(self, documents: Sequence[Document]) -> SearchIndex:
         """Return the index with more documents, read by the unchanged models and written to its folder, if it has one.
 
-        ``documents`` are ``Document`` objects (such as readers return), a ``Corpus`` with the same words, or counts.
         Raise ``UsageError`` and write nothing if another process changed the folder meanwhile.
         """
-        counted_documents = _count_documents(documents, self.vocabulary, self.settings, self.n_words, len(self))
-        if counted_documents is None:
+        if self.vocabulary is None:
+            raise UsageError(f"documents cannot be counted: {NO_WORDS}", hint="Corpus.from_documents")
+        if not documents:
             return self
-        counts, names = counted_documents
-        made = self._segment(counts, names if self._named else Documents())
+        texts = (build_counted_text(document, self.settings.titles) for document in documents)
+        made = self._segment(check_counts(count_in(texts, self.vocabulary, self.settings)))
         stay = count_unchanged_segments([len(segment) for segment in self.segments], len(made))
         tail = join_segments([*self.segments[stay:], made])
         longer = replace(self, segments=(*self.segments[:stay], tail), shortlist=None)
@@ -182,29 +169,11 @@ class SearchIndex:
         segments = tuple(segment for segment in parts if len(segment)) or (parts[0],)
         return replace(self, segments=segments, location=None, shortlist=None)
 
-    def _segment(self, counts: Any, names: Documents) -> Segment:
-        """Return a segment of documents, whose ids must be new."""
-        times = Counter(names.ids)
-        repeated = sorted(name for name, number in times.items() if number > 1)
-        if repeated:
-            raise InputError(
-                f"{len(repeated)} ids come twice, {repeated[0]!r} among them", hint="one id for each document"
-            )
-        present = sorted(name for name in times if any(name in segment.numbers for segment in self.segments))
-        if present:
-            raise InputError(
-                f"{len(present)} documents are in the index already, {present[0]!r} among them",
-                hint="other ids, or leave them out",
-            )
+    def _segment(self, counts: Any) -> Segment:
         return build_segment(
-            self._engine, load_search_kernels(), self.lenses, counts, names,
+            self._engine, load_search_kernels(), self.lenses, counts,
             parts=self.parts, normalise=self.normalise, dtype=np.dtype(self.dtype), shape=self.shape,
         )  # fmt: skip
-
-    @property
-    def _named(self) -> bool:
-        """Whether all documents have ids."""
-        return all(segment.documents.ids or not len(segment) for segment in self.segments)
 
     @property
     def folder(self) -> Path | None:
@@ -248,47 +217,14 @@ class SearchIndex:
     def _bm25(self) -> ranking.Bm25:
         return ranking.Bm25.of(self.segments, self.n_words)
 
-    def search(
-        self, query: Any, n: int = 10, *, by: str = "meaning", under: Any = None,
-        label: str | Iterable[str] | None = None, why: bool = False,
-    ) -> Answer:  # fmt: skip
-        """Return the ``n`` documents most similar to a query, best first.
+    def search(self, query: Any, n: int = 10, *, by: str = "meaning") -> list[tuple[int, float]]:
+        """Return rows and scores of the ``n`` documents most similar to a query, best first.
 
-        ``by``: "meaning", "words" (BM25) or "both". ``under``: only documents at or under this node of the tree.
-        ``label``: only documents with this label, or one of these. ``why``: explain each hit. A query without known
-        words has no hits; the message of the answer suggests near spellings.
+        ``by``: "meaning", "words" (BM25) or "both". Documents without a positive score are left out.
         """
         options.check_integer("n", n, 1)
-        return self.page(query, n, by=by, allowed=self._allowed(under, label), why=why)
-
-    def similar(
-        self, document: str | int, n: int = 10, *, by: str = "meaning", under: Any = None,
-        label: str | Iterable[str] | None = None, why: bool = False,
-    ) -> Answer:  # fmt: skip
-        """Return the documents most like one of the index, given by its id or row, without itself."""
-        options.check_integer("n", n, 1)
-        number = self.number(document)
-        mask = self._allowed(under, label)
-        others = np.ones(len(self), bool) if mask is None else mask
-        others[number] = False
-        return self.page(self.query_like(number), n, by=by, allowed=others, why=why)
-
-    def page(
-        self, query: Any, n: int, offset: int = 0, *, by: str = "meaning", allowed: Any = None, why: bool = False
-    ) -> Answer:
-        """Return the ``n`` documents after the ``offset`` best; ``allowed`` is a mask of documents."""
-        scorer = KernelScorer(self, query, by)
-        counts, spellings = scorer.counts, scorer.near_spellings
-        words = list_words(self.vocabulary, counts.columns[:N_WORDS_SHOWN].tolist())
-        if scorer.is_empty:
-            return Answer((), answers.explain_empty_query(counts, spellings), words, counts.unknown, spellings)
-        ranking = scorer.rank(allowed)
-        rows, scores = (values.tolist() for values in ranking.slice(n, offset, allowed))
-        reasons = scorer.explain_rows(rows, ranking) if why else [None] * len(rows)
-        hits = tuple(map(partial(build_hit, self.segments), rows, scores, reasons))
-        message = answers.format_sentence(len(hits), len(self), counts, by, spellings)
-        exact = self.shortlist is None
-        return Answer(hits, message, words, counts.unknown, spellings, ranking.count(allowed), exact=exact)
+        rows, scores = KernelScorer(self, query, by).rank().slice(n)
+        return list(zip(rows.tolist(), scores.tolist(), strict=True))
 
     def read(self, query: Any) -> QueryCounts:
         """Return the columns and counts of a text, a mapping or a row of counts."""
@@ -304,9 +240,9 @@ class SearchIndex:
         """Return the scores of all documents; zeros for a query without known words."""
         return KernelScorer(self, query, by).scores
 
-    def explain(self, query: Any, document: str | int, *, by: str = "meaning") -> Explanation:
+    def explain(self, query: Any, row: int, *, by: str = "meaning") -> Explanation:
         """Explain the score of a document by words in their sense and by topics, whose amounts add up to it."""
-        return KernelScorer(self, query, by).explain(self.number(document))
+        return KernelScorer(self, query, by).explain(row)
 
     def descend(self, query: Any, node: Any = None) -> tuple[Step, ...]:
         """Return the path of a query down the tree: steps with branches, their words and probabilities.
@@ -314,30 +250,19 @@ class SearchIndex:
         With ``node`` (number, name or path), return only the step at that node. Without known words there is no path.
         """
         if self.shape is None:
-            raise create_no_tree_error()
+            raise UsageError(
+                "none of the models of this index has a tree", hint="FisherKernel([1, 64, CAM().fit(counts)])"
+            )
         scorer = KernelScorer(self, query)
         if scorer.is_empty:
             raise InputError(answers.explain_empty_query(scorer.counts, scorer.near_spellings))
         row = scorer.views[self.shape.model].row
         return descend_tree(self.shape, row, [segment.nodes for segment in self.segments], node)
 
-    def number(self, document: str | int) -> int:
-        """Return the row of a document, given by its id or row."""
-        return ranking.find_row(self.segments, document)
 
-    def query_like(self, document: str | int) -> QueryCounts:
-        """Return a document of the index as a query."""
-        segment, row = ranking.locate_row(self.segments, self.number(document))
-        return QueryCounts(*segment.words_of(row))
-
-    def _allowed(self, under: Any, label: Any) -> Any:
-        if under is not None and self.shape is None:
-            raise create_no_tree_error()
-        node_mask = None if under is None or self.shape is None else self.shape.below(under)
-        return ranking.mask_allowed(self.segments, node_mask, label)
-
-
-def _create_empty_index(kernel: Any, documents: Any, dtype: Any, n_threads: int | None) -> SearchIndex:
+def _create_empty_index(
+    kernel: Any, documents: Any, counts: Any, dtype: Any, n_threads: int | None
+) -> SearchIndex:  # fmt: skip
     """Return an index without documents: models, words and settings."""
     wrong = [part for part in kernel._parts if part not in PARTS]
     if wrong:
@@ -347,7 +272,7 @@ def _create_empty_index(kernel: Any, documents: Any, dtype: Any, n_threads: int 
     if vocabulary is not None:
         check_word_count(len(lenses[0].by_word), len(vocabulary))
     words = vocabulary.words if vocabulary is not None else None
-    precision = _choose_precision(documents, dtype, sum(lens.n_classes for lens in lenses))
+    precision = options.choose_precision(dtype, int(counts.nnz), 1.0, sum(lens.n_classes for lens in lenses))
     topic_words, class_words = [], []
     for number, (model, lens) in enumerate(zip(kernel.models_, lenses, strict=True)):
         model_tree = tree_of(model)
@@ -375,63 +300,7 @@ def _create_empty_index(kernel: Any, documents: Any, dtype: Any, n_threads: int 
     )  # fmt: skip
 
 
-def _choose_precision(documents: Any, dtype: Any, width: int) -> Any:
-    if isinstance(documents, BlockStore):
-        return options.choose_precision(dtype, int(documents.nnz), float(documents.largest), width)
-    counts = documents.counts if isinstance(documents, Corpus) else documents
-    nnz = counts.nnz if hasattr(counts, "nnz") else np.asarray(counts).size
-    return options.choose_precision(dtype, int(nnz), 1.0, width)
-
-
 def _to_single_precision(single: KernelView, lens: KernelView) -> KernelView:
     """Return a lens in single precision, with the information of another."""
     field_names = ("word_information", "class_information", "row_scores")
     return replace(single, **{name: getattr(lens, name) for name in field_names})
-
-
-def _count_documents(documents: Any, vocabulary: Any, settings: CountSettings, n_words: int, start: int) -> Any:
-    """Return documents as counts of the known words, with their names; None without documents."""
-    if isinstance(documents, Corpus):
-        if vocabulary is None or documents.vocabulary.words != vocabulary.words:
-            raise InputError(
-                f"the documents have another vocabulary ({len(documents.vocabulary):,} of them) than the index "
-                f"has ({n_words:,})",
-                hint="Add Document objects, which are counted with the vocabulary of the index.",
-            )
-        return documents.counts, Documents(tuple(documents.ids), tuple(documents.titles), tuple(documents.labels))
-    if isinstance(documents, str | bytes | Document) or not (hasattr(documents, "shape") or np.iterable(documents)):
-        raise UsageError(
-            f"expected documents, a Corpus or counts, got {type(documents).__name__}",
-            hint="a list of Document objects, such as readers give",
-        )
-    if hasattr(documents, "shape"):
-        return (*_rows(documents, start),) if documents.shape[0] else None
-    document_list = list(documents)
-    if not document_list:
-        return None
-    if not all(isinstance(document, Document) for document in document_list):
-        strange = next(
-            (document for document in document_list if isinstance(document, str | bytes | Document | dict)), None
-        )
-        if strange is not None:
-            raise UsageError(
-                f"expected Document objects or counts, got {type(strange).__name__} among them",
-                hint="Document(id, text)",
-            )
-        return _rows(document_list, start)
-    if vocabulary is None:
-        raise UsageError(f"documents cannot be counted: {NO_WORDS}", hint="counts")
-    counts = count_in(
-        (build_counted_text(document, settings.titles) for document in document_list), vocabulary, settings
-    )
-    names = Documents(
-        tuple(document.id for document in document_list),
-        tuple(document.title for document in document_list),
-        tuple(document.labels for document in document_list),
-    )
-    return check_counts(counts), names
-
-
-def _rows(documents: Any, start: int) -> tuple[Any, Documents]:
-    counts = check_counts(documents, name="the documents")
-    return counts, Documents(tuple(str(start + row) for row in range(counts.shape[0])))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,19 +41,9 @@ NO_POSTINGS = Postings(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0)
 
 
 @dataclass(frozen=True)
-class Documents:
-    """Ids, titles and labels of the documents of a segment; empty in the index of a collection."""
-
-    ids: tuple[str, ...] = ()
-    titles: tuple[str, ...] = ()
-    labels: tuple[tuple[str, ...], ...] = ()
-
-
-@dataclass(frozen=True)
 class Segment:
     """Documents in the layout of the kernels; values of models in the order of the lenses."""
 
-    documents: Documents
     postings: Postings
     lengths: Any  # tokens of each document
     rows: tuple[Any, ...]  # P(α|d), or the bytes that ``packed_rows`` makes of them
@@ -65,11 +55,6 @@ class Segment:
     def __len__(self) -> int:
         return len(self.lengths)
 
-    @cached_property
-    def numbers(self) -> dict[str, int]:
-        """Row of each document, by its id."""
-        return {name: row for row, name in enumerate(self.documents.ids)}
-
     def places(self, columns: Any) -> tuple[Any, Any]:
         """Return the places of the postings of words, and the mask of the words that have any."""
         if self.words is None:
@@ -79,15 +64,6 @@ class Segment:
         places = np.minimum(np.searchsorted(self.words, columns), len(self.words) - 1)
         has_postings = np.asarray(self.words[places] == columns)
         return places[has_postings], has_postings
-
-    @cached_property
-    def label_rows(self) -> dict[str, Any]:
-        """Rows of the documents of each label."""
-        rows_by_label: dict[str, list[int]] = {}
-        for row, labels in enumerate(self.documents.labels):
-            for label in labels:
-                rows_by_label.setdefault(label, []).append(row)
-        return {label: np.array(rows) for label, rows in rows_by_label.items()}
 
     @property
     def blocks(self) -> list[slice]:
@@ -144,9 +120,7 @@ class Segment:
             for old_rows, new, other in zip(self.rows, rows_by_model, self.topical, strict=True)
         )
         scales = tuple(array.take(rows, axis=0) for array in self.scales)
-        return Segment(
-            Documents(), NO_POSTINGS, self.lengths.take(rows), rows_by_model, topical, scales, words=NO_WORDS
-        )
+        return Segment(NO_POSTINGS, self.lengths.take(rows), rows_by_model, topical, scales, words=NO_WORDS)
 
     def counts_of(self, rows: Any, columns: Any) -> Floats:
         """Return the counts of words in some documents, by their rising rows."""
@@ -156,13 +130,6 @@ class Segment:
         counts = np.zeros((len(rows), len(columns)))
         load_search_kernels().pick_counts(self.postings, all_places, rows, counts)
         return counts
-
-    def words_of(self, row: int) -> tuple[Any, Floats]:
-        """Return the columns and counts of a document's words, from one pass over all postings."""
-        places = np.flatnonzero(self.postings.docs == row)
-        columns = np.searchsorted(self.postings.ends, places, side="right") - 1
-        columns = columns if self.words is None else np.asarray(self.words)[columns]
-        return columns.astype(np.int64), self.postings.counts[places].astype(np.float64)
 
 
 def check_word_count(n_model_words: int, n_counted_words: int) -> None:
@@ -180,7 +147,7 @@ def gather_documents(segments: Sequence[Segment], rows: Any, threads: Threads) -
     parts = parts or [segments[0].select_rows(rows[:0])]
     rows_by_model = tuple(map(unpack_rows, _concatenate_by_model([part.rows for part in parts])))
     return Segment(
-        Documents(), NO_POSTINGS, np.concatenate([part.lengths for part in parts]), rows_by_model,
+        NO_POSTINGS, np.concatenate([part.lengths for part in parts]), rows_by_model,
         _join_topical(parts, rows_by_model), _concatenate_by_model([part.scales for part in parts]), words=NO_WORDS,
     )  # fmt: skip
 
@@ -218,7 +185,7 @@ def _by_segment(segments: Sequence[Segment], rows: Any) -> list[tuple[Segment, A
 
 
 def build_segment(
-    engine: Engine, kernels: SearchKernels, lenses: Sequence[KernelView], counts: Csr, documents: Documents,
+    engine: Engine, kernels: SearchKernels, lenses: Sequence[KernelView], counts: Csr,
     *, parts: Sequence[Sequence[str]], normalise: str | None, dtype: Any, shape: Shape | None = None,
 ) -> Segment:  # fmt: skip
     """Read documents through all lenses and return their segment; single precision stores shares in bytes.
@@ -250,7 +217,7 @@ def build_segment(
     ]
     index = narrow_postings(matrix.make_postings(counts, dtype), counts.shape[0])
     light = tuple(scale.astype(dtype) for scale in scales)
-    return drop_absent_words(Segment(documents, index, tokens.astype(dtype), tuple(rows), tuple(topical), light, nodes))
+    return drop_absent_words(Segment(index, tokens.astype(dtype), tuple(rows), tuple(topical), light, nodes))
 
 
 def narrow_postings(postings: Postings, n_docs: int) -> Postings:
@@ -301,7 +268,7 @@ def join_segments(segments: Sequence[Segment]) -> Segment:
     postings = Postings(np.append(firsts, len(words)).astype(np.int64), docs[order].astype(np.int32), counts[order])
     rows = _concatenate_by_model([segment.rows for segment in segments])
     return Segment(
-        _join_documents(segments), narrow_postings(postings, int(starts[-1])),
+        narrow_postings(postings, int(starts[-1])),
         np.concatenate([segment.lengths for segment in segments]), rows, _join_topical(segments, rows),
         _concatenate_by_model([segment.scales for segment in segments]),
         np.concatenate([segment.nodes for segment in segments]), distinct_words.astype(np.int64),
@@ -319,15 +286,9 @@ def select_documents(segment: Segment, keep: Any) -> Segment:
     docs, counts = places[old_docs[is_kept]], np.asarray(segment.postings.counts[is_kept])
     distinct_words, firsts = np.unique(words, return_index=True)
     postings = Postings(np.append(firsts, len(words)).astype(np.int64), docs.astype(old_docs.dtype), counts)
-    old, stay = segment.documents, np.flatnonzero(keep).tolist()
-    documents = Documents(
-        tuple(old.ids[row] for row in stay) if old.ids else (),
-        tuple(old.titles[row] for row in stay) if old.titles else (),
-        tuple(old.labels[row] for row in stay) if old.labels else (),
-    )
     nodes = segment.nodes[keep] if len(segment.nodes) == len(segment) else segment.nodes
     return replace(
-        segment.select_rows(np.flatnonzero(keep)), documents=documents, postings=postings, nodes=np.asarray(nodes),
+        segment.select_rows(np.flatnonzero(keep)), postings=postings, nodes=np.asarray(nodes),
         words=distinct_words.astype(np.int64),
     )  # fmt: skip
 
@@ -348,17 +309,3 @@ def _join_topical(segments: Sequence[Segment], rows: Sequence[Any]) -> tuple[Any
 
 def _concatenate_by_model(arrays: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
     return tuple(np.concatenate(of_model) for of_model in zip(*arrays, strict=True))
-
-
-def _join_documents(segments: Sequence[Segment]) -> Documents:
-    documents_by_segment = [segment.documents for segment in segments if len(segment)]
-    if not all(documents.ids for documents in documents_by_segment):
-        return Documents()
-    ids = tuple(name for documents in documents_by_segment for name in documents.ids)
-    titles = tuple(
-        title for documents in documents_by_segment for title in documents.titles or ("",) * len(documents.ids)
-    )
-    labels = tuple(
-        names for documents in documents_by_segment for names in documents.labels or ((),) * len(documents.ids)
-    )
-    return Documents(ids, titles if any(titles) else (), labels if any(labels) else ())

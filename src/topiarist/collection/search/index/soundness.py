@@ -42,8 +42,6 @@ def check_sound(index: Any, *, numbers: bool) -> None:
         _require(fits and all(0 <= node < size for node in shape.class_nodes), "a tree that does not fit its model")
     for segment in index.segments:
         _check_segment(segment, index, numbers=numbers)
-    ids = [name for segment in index.segments for name in segment.documents.ids]
-    _require(len(set(ids)) == len(ids), "an id that comes twice")
     _require(len(set(index.location.segments)) == len(index.location.segments), "a segment that comes twice")
 
 
@@ -66,10 +64,7 @@ def _check_lens(lens: Any, n_words: int, *, numbers: bool) -> None:
 
 def _check_segment(segment: Segment, index: Any, *, numbers: bool) -> None:
     n, (ends, docs, counts), words = len(segment), segment.postings, segment.words
-    documents, dtype = segment.documents, np.dtype(index.dtype)
-    _require(_are_texts([documents.ids], 1) and len(documents.ids) in (0, n), "ids")
-    _require(len(documents.titles) in (0, n) and _are_texts([documents.titles], 1), "titles")
-    _require(len(documents.labels) in (0, n) and _are_texts(documents.labels, len(documents.labels)), "labels")
+    dtype = np.dtype(index.dtype)
     if words is not None:
         _require(words.ndim == 1 and words.dtype == np.int64, "words")
         _require(not len(words) or (words[0] >= 0 and words[-1] < index.n_words), "words")

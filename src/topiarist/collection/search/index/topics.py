@@ -15,7 +15,6 @@ import numpy as np
 from topiarist.arrays import Floats
 from topiarist.collection.describe.flat_topics import distinctive
 from topiarist.collection.search.index.answers import Branch, Step
-from topiarist.errors import UsageError
 from topiarist.models.fisher.scores import KernelView
 from topiarist.trees import Tree
 from topiarist.trees.words import select_node_words
@@ -70,13 +69,6 @@ class Shape:
         """Return a node by its number, name or path."""
         return self.tree.check_node(int(node)) if isinstance(node, int | np.integer) else self.tree.find(node)
 
-    def below(self, node: Any) -> Any:
-        """Return the mask of a node and its descendants."""
-        number = self.number(node)
-        mask = np.zeros(len(self.tree), bool)
-        mask[[number, *self.tree.descendants(number)]] = True
-        return mask
-
 
 def descend_tree(shape: Shape, class_given_query: Any, nodes: Sequence[Any], node: Any = None) -> tuple[Step, ...]:
     """Return the steps from the root along the most probable branches, or only the step at ``node``.
@@ -110,8 +102,3 @@ def build_step(shape: Shape, reach: Any, documents: Any, node: int) -> Step:
 
     branch_ahead = branch(node, 2)
     return Step(branch(node, 0), branch_ahead.below)
-
-
-def create_no_tree_error() -> UsageError:
-    """Return the error for an index without a tree."""
-    return UsageError("none of the models of this index has a tree", hint="FisherKernel([1, 64, CAM().fit(counts)])")

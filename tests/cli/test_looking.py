@@ -210,6 +210,21 @@ def test_find_marks_related_documents(typed):
     assert all(topic["matching"] <= found["total"] for topic in found["topics"])
 
 
+def test_find_names_the_documents_that_topics_count(typed):
+    first, second = [document.id for document in documents()[:2]]
+    done = typed("find", "galaxies", "--like", first, "--not", second, "-n", 1)
+    counted = typed("find", "galaxies", "--like", first, "--not", second, "--json")["counted"]
+    assert f"TOPICS OF THE {counted} NEAREST DOCUMENTS" in done.stdout.upper()
+    assert f" galaxies --like {first} --not {second} --topic" in done.stderr
+    matching = typed("find", "dark", "matter", "--json")
+    assert matching["counted"] == matching["total"]
+    assert "TOPICS OF THE MATCHES" in typed("find", "field").stdout.upper()
+
+
+def test_find_prints_no_share_of_a_topic(typed):
+    assert "100 %" not in typed("find", "dark", "matter").stdout
+
+
 def test_find_without_a_phrase_offers_the_words(typed):
     found = typed("find", '"magnetic ideas of galaxies"', "--json", code=1)
     assert (found["total"], found["hits"], found["widened"]) == (0, [], "magnetic ideas of galaxies")

@@ -85,7 +85,7 @@ class Answer:
     unit: str = "document"  # or passage
 
     def to_dict(self) -> dict[str, Any]:
-        return {"query": self.query, **self.result.to_dict(self.topics)}
+        return {"query": self.query, "counted": self.n_rows, **self.result.to_dict(self.topics)}
 
 
 def run(options: Options) -> None:
@@ -264,8 +264,9 @@ def _show(screen: Screen, options: Options, answer: Answer) -> None:
         if hit.related and (number == 1 or not result.hits[number - 2].related):
             screen.heading("Related documents (no matches, near in words and meaning)")
         show_hit(screen, number, hit)
-    typed = options.query or []
-    command = f"find FOLDER {' '.join(['{}'] * len(typed))}"
+    like, unlike = options.like or [], options.not_ or []
+    typed = (*(options.query or []), *like, *unlike)
+    command = f"find FOLDER{' {}' * len(options.query or [])}{' --like {}' * len(like)}{' --not {}' * len(unlike)}"
     if options.by == "words" and result.total < FEW_MATCHES:
         screen.next(
             (f"{command} --by meaning", *typed), *([("show FOLDER {}", result.hits[0].id)] if result.hits else [])
@@ -306,7 +307,7 @@ def _sentence(options: Options, answer: Answer) -> list[str | tuple[str, str]]:
 
 
 def _where(screen: Screen, answer: Answer) -> None:
-    screen.heading("Topics of the matches")
+    screen.heading("Topics of the matches" if answer.matching else f"Topics of the {answer.n_rows:,} nearest documents")
     for topic in answer.topics[:TOPICS_SHOWN]:
         indent = "  " * len(topic.path)
         name = screen.fits(topic.path[-1], (screen.width or 100) - 40 - len(indent))
@@ -324,7 +325,7 @@ def show_hit(screen: Screen, number: int, hit: Hit) -> None:
     """A document that was found: title, place, and the text around the words."""
     screen.print()
     screen.cut(f"{number:>3}  ", (one_line(hit.title or hit.id), "bold"))
-    place = f"{join_path(hit.place.path)}  {percent(hit.place.share)}"
+    place = join_path(hit.place.path)
     facts = [one_line(hit.id), hit.date, ", ".join(map(one_line, hit.labels))]
     screen.cut("     ", place, ("  " + DOT.join(fact for fact in facts if fact), "dim"))
     snippet = Text()

@@ -137,7 +137,8 @@ def test_a_document_word_by_word(typed):
     found = typed("show", id, "--json")
     assert found["text"] == documents()[3].text
     assert sum(level["share"] for level in found["levels"]) == pytest.approx(1.0, abs=1e-4)
-    assert sum(place["share"] for place in found["places"]) == pytest.approx(1.0, abs=0.06)
+    assert 0.5 < found["places"][0]["share"] < 0.9996  # a certainty: other topics have less than 5 % each
+    assert sum(place["share"] for place in found["places"]) <= 1.0
     for word in found["words"]:
         assert found["text"][word["start"] : word["end"]].lower() == word["word"]
         assert 0 <= word["level"] < len(found["levels"])

@@ -207,11 +207,12 @@ def test_added_documents_lie_where_filing_said(collection):
     new = new_documents()
     said = list(collection.file(new))
     assert [one.topic for one in said] == [one.topic for one in collection.add(new, learn=False)]
-    outline = collection.outline
+    outline, mask = collection.outline, collection.outline.tree.path_mask(collection.outline.class_nodes)
     for row, one in enumerate(said, N_DOCS):
         if one.certainty:
-            share = collection.shares_under(one.topic)[row]
-            assert share == pytest.approx(one.certainty[-1], abs=2e-3)
+            certainty = float(collection.certainties([row])[0] @ mask[:, outline.node(one.topic)])
+            assert certainty == pytest.approx(one.certainty[-1], abs=2e-3)
+            assert certainty < 0.9996
             assert outline.path(one.topic).split(" ▸ ") == list(one.path)
 
 
@@ -274,7 +275,7 @@ def test_an_addition_that_fails_adds_nothing(collection):
 def test_rows_of_an_addition_tell_where_the_documents_lie_after_learning(collection):
     rows = collection.add(new_documents(), rho=0.5)
     nodes = collection.outline.tree.path_mask(collection.outline.class_nodes)
-    lie = collection.shares.toarray() @ nodes
+    lie = collection.certainties(range(len(collection))) @ nodes
     for row, one in enumerate(rows, N_DOCS):
         share = lie[row, collection.outline.node(one.topic)]
         assert share == pytest.approx(one.certainty[-1] if one.certainty else 1.0, abs=2e-3)

@@ -33,8 +33,10 @@ from topiarist.collection.state_cache import PARTS, STATE, StateCache, cached
 from topiarist.counts.column_map import ColumnMap
 from topiarist.counts.counting import CountedTexts, count_with_coverage
 from topiarist.errors import DamagedError, ResourceError, reading
-from topiarist.estimators.tree.fitted_tree import get_tree_model
-from topiarist.metrics.placed_documents import DocumentAssignments, find_unassigned
+from topiarist.estimators.category.calibration import Calibration
+from topiarist.estimators.tree.fitted_tree import compute_posterior, get_tree_model
+from topiarist.estimators.tree.topic_certainty import MAX_CERTAINTY, calibrate_posterior
+from topiarist.metrics.placed_documents import MIN_CERTAINTY, DocumentAssignments, find_unassigned
 from topiarist.storage import edit_log, facts
 from topiarist.storage.collection_folder import Folder
 from topiarist.storage.column_table import ColumnTable
@@ -330,7 +332,22 @@ class Collection:
     @cached(STATE)
     def placer(self) -> Placer:
         """Assignment of new documents to the edited tree."""
-        return Placer(self.model, self.outline.tree, self.outline.class_nodes)
+        values = self.description.facts.get("certainty")
+        with self._reading("the calibration of certainties"):
+            calibration = None if values is None else Calibration(*map(float, values))
+        return Placer(self.model, self.outline.tree, self.outline.class_nodes, calibration=calibration)
+
+    def certainties(self, rows: Sequence[int]) -> Floats:
+        """Return the certainty of each class for documents, (rows, classes); a pinned document is at its class."""
+        certainties: Floats = self.shares[list(rows)].toarray().astype(np.float64)
+        calibration = self.placer.calibration
+        if calibration is not None and len(rows):
+            pinned = {self.documents.row_of(name) for name in self.outline.pins}
+            free = np.array([row not in pinned for row in rows])
+            originals = self.copies.find_originals(len(self))[list(rows)][free]
+            posterior = compute_posterior(self.model, self.counts[originals])
+            certainties[free] = calibrate_posterior(posterior, calibration)
+        return np.minimum(certainties, MAX_CERTAINTY)
 
     @cached(PARTS)
     def categories(self) -> Categories | None:
@@ -447,7 +464,7 @@ class Collection:
     def file(
         self,
         documents: Any,
-        rho: float = 0.9,
+        rho: float = MIN_CERTAINTY,
         *,
         columns: Columns | Mapping[str, str] | None = None,
         vectors: Any = None,
@@ -464,7 +481,7 @@ class Collection:
     def add(
         self,
         documents: Any,
-        rho: float = 0.9,
+        rho: float = MIN_CERTAINTY,
         *,
         columns: Columns | Mapping[str, str] | None = None,
         learn: bool = True,

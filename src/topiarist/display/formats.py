@@ -58,7 +58,9 @@ def and_more(items: Sized, n_listed: int) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent for terminals; a small share is ``<1 %``."""
+    """Return a share in percent for terminals; a small share is ``<1 %``, nearly all is ``>99 %``."""
+    if 0.995 <= share < 1 - 1e-6:
+        return ">99 %"
     return "<1 %" if 0 < share < 0.005 else f"{share:.0%}".replace("%", " %")
 
 

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from topiarist.collection.copies import count_copies
 from topiarist.collection.search.results import Hit
 from topiarist.display.locale.catalogues import translate_table
+from topiarist.estimators.tree.topic_certainty import MAX_CERTAINTY
 from topiarist.text.highlights import build_snippet
 from topiarist.text.tokens import Tokenizer
 from topiarist.web import addresses
@@ -196,7 +197,7 @@ def document_lines(
     copies = count_copies(collection.copies, rows)
     leads, tags, read = view.leads(rows), collection.marks.tags_of(rows), collection.marks.read_among(rows)
     query_words = {part for word in words for part in word.split()}
-    shares: Any = view.shares_under(node)[list(rows)] if node >= 0 and len(rows) else []
+    shares: Any = collection.certainties(rows) @ view.mask[:, node] if node >= 0 and len(rows) else []
     return tuple(
         DocumentLine(
             id=document.id,
@@ -204,7 +205,7 @@ def document_lines(
             address=address(document.id, place),
             snippet=mark_words(leads[row], query_words),
             date=document.date[:10],
-            share=float(shares[place]) if node >= 0 else None,
+            share=min(float(shares[place]), MAX_CERTAINTY) if node >= 0 else None,
             path=path_to(view, int(view.assigned_nodes[row]))[1:],
             labels=document.labels,
             tags=tags[place],

@@ -68,7 +68,7 @@ class Options(AsGrownOptions, WritingOptions):
     new: Annotated[
         list[str], typer.Argument(metavar="NEW…", help="Folders, files, or `-` for JSON lines on standard input.")
     ]
-    rho: Annotated[float, option("How certain a topic must be to file under it.", min=0, max=1)] = 0.9
+    rho: Annotated[float, option("How certain a topic must be to file under it.", min=0, max=1)] = 0.5
     several: Annotated[bool, option("List every topic with at least a tenth of a document.", "--several")] = False
     add: Annotated[
         bool, option("Keep the documents in the collection: all, or none. `remove` takes them out again.", "--add")
@@ -270,13 +270,12 @@ def _table(screen: Screen, rows: Iterator[FiledDocument]) -> None:
         title = one_line(row.document.title or row.document.id)
         words = ", ".join(row.words)
         steps = zip(row.path, row.certainty, strict=True)
-        path = STEP.join([ROOT, *(f"{one_line(name)} {100 * share:.0f} %" for name, share in steps)])
+        path = STEP.join([ROOT, *(f"{one_line(name)} {percent(share)}" for name, share in steps)])
         path = f"does not fit: {row.misfit}" if row.misfit else path
         facts = [words, "labels: " + ", ".join(row.labels) if row.labels else "", "UNUSUAL" if row.unusual else ""]
         if row.places:
             facts.append(
-                "also: "
-                + "; ".join(f"{join_path(place.path)} {whole_percent(place.share)}" for place in row.places[1:])
+                "also: " + "; ".join(f"{join_path(place.path)} {percent(place.share)}" for place in row.places[1:])
             )
         facts_line = "   ".join(fact for fact in facts if fact and fact != "also: ")
         if plain:  # rich would take longer than the model

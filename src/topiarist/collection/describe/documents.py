@@ -13,10 +13,11 @@ from topiarist.arrays import Ints
 from topiarist.collection.contents import Counting
 from topiarist.collection.copies import CopiesOf, copies_of
 from topiarist.collection.passages import ParentDocument, find_parent, sum_parent_shares
-from topiarist.collection.search.results import Place
+from topiarist.collection.search.results import MIN_PLACE_SHARE, Place
 from topiarist.collection.search.vector_scores import cosines
 from topiarist.estimators.tree import abstraction
 from topiarist.estimators.tree.fitted_tree import compute_posterior
+from topiarist.estimators.tree.topic_certainty import MAX_CERTAINTY
 from topiarist.storage.marks import PassageNote
 from topiarist.text.documents import Document
 from topiarist.text.repeated import spans as repeated_spans
@@ -28,7 +29,6 @@ from topiarist.trees.tree import Tree
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
-MIN_SHARE = 0.01  # of a document in a topic, for the topic to be listed
 MAX_ABSENT_WORDS = 6  # words per level that the model predicts and the document lacks
 
 
@@ -70,7 +70,7 @@ class DocumentDetails:
     row: int
     document: Document
     tags: tuple[str, ...]
-    places: tuple[Place, ...]  # topics with more than 1 % of it, the largest first
+    places: tuple[Place, ...]  # topics with a certainty of 5 % or more, the most certain first
     levels: tuple[Level, ...]  # from the root down to its largest topic
     marks: tuple[Mark, ...]  # of the text
     pinned: int | None  # topic to which a user pinned it
@@ -164,6 +164,7 @@ def load_document_details(collection: Collection, id: str) -> DocumentDetails:
             marks.append(Mark(start, end, word, int(level[places[column]]), float(level_probabilities.max())))
             level_counts += level_probabilities
     path = fitted.tree.path(fitted.class_nodes[int(shares[0].argmax())])
+    topic_places = list_places(collection, collection.certainties([row]))[0]
     topics = [outline.node_topics[node] for node in path if outline.node_topics[node] >= 0]
     words, total = collection.counting.vocabulary.words, max(float(level_counts.sum()), 1e-300)
     levels = tuple(
@@ -174,7 +175,7 @@ def load_document_details(collection: Collection, id: str) -> DocumentDetails:
         for step, topic in enumerate(topics)
     )  # fmt: skip
     return DocumentDetails(
-        row, document, collection.marks.tags_of([row])[0], list_places(collection, shares)[0], levels, tuple(marks),
+        row, document, collection.marks.tags_of([row])[0], topic_places, levels, tuple(marks),
         outline.pins.get(document.id), tuple(repeated), copies_of(collection, row),
         collection.columns.of([row]).get(row, {}), collection.dates.load_originals([row]).get(row, ""),
         collection.dates.has_file_date(row), collection.passage_notes.of([row]).get(row, ()),
@@ -188,7 +189,7 @@ class ParentDetails:
 
     parent: ParentDocument
     document: Document  # its first passage, with the id and title of the parent, without text
-    places: tuple[Place, ...]  # topics with more than 1 % of its words, the largest first
+    places: tuple[Place, ...]  # topics with 5 % of its words or more, the largest first
     places_of_passages: tuple[Place, ...]  # largest topic of each passage
     has_file_date: bool = False  # the date is the date of the file
 
@@ -216,13 +217,13 @@ def load_parent_details(collection: Collection, id: str) -> ParentDetails | None
     first = collection.documents.load_many(parent.rows[:1], texts=False)[0]
     document = replace(first, id=parent.id, title=parent.title)
     shares = sum_parent_shares(collection, [parent]).toarray().astype(np.float64)
-    passage_places = list_places(collection, collection.shares[parent.rows].toarray().astype(np.float64))
+    passage_places = list_places(collection, collection.certainties(parent.rows))
     first_places = tuple(places[0] if places else Place(collection.outline.root, (), 1.0) for places in passage_places)
     has_file_date = collection.dates.has_file_date(parent.rows[0])
     return ParentDetails(parent, document, list_places(collection, shares)[0], first_places, has_file_date)
 
 
-def list_places(collection: Collection, shares: Any, min_share: float = MIN_SHARE) -> list[tuple[Place, ...]]:
+def list_places(collection: Collection, shares: Any, min_share: float = MIN_PLACE_SHARE) -> list[tuple[Place, ...]]:
     """Return the topics with classes in which each document has at least ``min_share``, the largest first."""
     outline = collection.outline
     nodes = node_posterior(outline.tree, outline.class_nodes, shares)
@@ -231,7 +232,7 @@ def list_places(collection: Collection, shares: Any, min_share: float = MIN_SHAR
         [nodes[:, list(outline.tree.children(node))].sum(axis=1) for node in ends], axis=1
     )
     places = []
-    for row in shares_of_ends:
+    for row in np.minimum(shares_of_ends, MAX_CERTAINTY):
         columns = [place for place in np.argsort(-row, kind="stable") if row[place] >= min_share]
         places.append(
             tuple(
@@ -341,15 +342,19 @@ def _describe_evidence(
 ) -> str:
     name = collection.outline.tree.names
     if word_topic[0] == vector_topic[0] == place:
-        return f"Its words ({word_topic[1]:.0%} sure) and its vector ({vector_topic[1]:.0%}) agree."
+        return f"Its words ({_percent(word_topic[1])} sure) and its vector ({_percent(vector_topic[1])}) agree."
     if word_topic[0] == place:
-        return f"Its words decided ({word_topic[1]:.0%} sure): its vector alone would put it under {name[vector_topic[0]]}."
+        return f"Its words decided ({_percent(word_topic[1])} sure): its vector alone would put it under {name[vector_topic[0]]}."
     if vector_topic[0] == place:
-        return f"Its vector decided ({vector_topic[1]:.0%} sure): its words alone would put it under {name[word_topic[0]]}."
+        return f"Its vector decided ({_percent(vector_topic[1])} sure): its words alone would put it under {name[word_topic[0]]}."
     return (
         f"Words and vector together: words alone would put it under {name[word_topic[0]]}, its vector under "
         f"{name[vector_topic[0]]}."
     )
+
+
+def _percent(certainty: float) -> str:
+    return ">99%" if certainty >= 0.995 else f"{certainty:.0%}"
 
 
 def _find_near_documents(collection: Collection, row: int) -> tuple[NearDocument, ...]:

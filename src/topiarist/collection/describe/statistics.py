@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Array
+from topiarist.collection.search.results import MIN_PLACE_SHARE
 from topiarist.collection.shape.words import count_occurrences_by_node
 from topiarist.collection.state_cache import FORM, PARTS, STATE, StateCache, cached
 from topiarist.counts.validation import count_tokens
@@ -296,10 +297,10 @@ class Figures:
         return int((self.assigned_nodes == node).sum())
 
     def ends(self, row: int) -> dict[int, float]:
-        """Return the shares of a document at its nodes with at least 1 % of it, the largest first."""
-        shares = self.collection.shares[[row]].toarray()[0].astype(np.float64)
+        """Return the certainties of the topics of a document with 5 % or more, the most certain first."""
+        shares = self.collection.certainties([row])[0]
         ends = np.bincount(self.shape.class_nodes, shares, minlength=len(self.tree))
-        return {node: ends[node] for node in np.argsort(-ends, kind="stable").tolist() if ends[node] >= MIN_SHARE}
+        return {node: ends[node] for node in np.argsort(-ends, kind="stable").tolist() if ends[node] >= MIN_PLACE_SHARE}
 
     def largest_class(self, row: int) -> int:
         """Return the node of the class with the largest share of a document."""

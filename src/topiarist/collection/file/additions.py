@@ -40,6 +40,7 @@ LASTING_FACTS = (
     "stopped",
     "reason",
     "familiar",
+    "certainty",
 )  # facts of a grown tree that learning does not change
 
 

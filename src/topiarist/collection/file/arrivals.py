@@ -35,6 +35,8 @@ from topiarist.counts.counting import CountedTexts
 from topiarist.counts.embeddings.vector_sources import to_vector_source
 from topiarist.errors import UsageError, reading
 from topiarist.estimators.tree.fitted_tree import make_sparse_shares
+from topiarist.estimators.tree.topic_certainty import MAX_CERTAINTY
+from topiarist.metrics.placed_documents import MIN_CERTAINTY
 from topiarist.models.misfits import LengthLimits
 from topiarist.storage import edit_log, facts
 from topiarist.storage.collection_folder import Manifest
@@ -92,7 +94,7 @@ class FiledDocument:
 def file_documents(
     collection: Collection,
     documents: Iterable[Document],
-    rho: float = 0.9,
+    rho: float = MIN_CERTAINTY,
     *,
     several: bool = False,
     live: bool = False,
@@ -114,7 +116,7 @@ def file_documents(
 
 
 def file_with_certainty(
-    collection: Collection, documents: Iterable[Document], rho: float = 0.9
+    collection: Collection, documents: Iterable[Document], rho: float = MIN_CERTAINTY
 ) -> Iterator[tuple[FiledDocument, dict[str, float]]]:
     """Yield documents with their topics and the certainty of each label; they are counted and encoded once."""
     _check_rho(rho)
@@ -161,9 +163,9 @@ def place_batch(
     )
     if outliers_mask is not None:
         is_unusual = is_unusual | outliers_mask
-    nodes = (places.posterior.astype(np.float64) @ tree.path_mask(outline.class_nodes)).round(4)
+    nodes = (places.class_certainty @ tree.path_mask(outline.class_nodes)).clip(max=MAX_CERTAINTY).round(4)
     labels = collection.categories.predict(text_counts.counts, vectors) if collection.categories is not None else None
-    parts = list_places(collection, places.posterior, MIN_PART) if several else None
+    parts = list_places(collection, places.class_certainty, MIN_PART) if several else None
     paths = {int(node): tree.path(int(node))[1:] for node in {*places.nodes.tolist(), tree.root}}
     names = {node: tuple(tree.names[step] for step in path) for node, path in paths.items()}
     rows = []
@@ -193,7 +195,7 @@ def place_batch(
 def add_documents(
     collection: Collection,
     documents: Iterable[Document],
-    rho: float = 0.9,
+    rho: float = MIN_CERTAINTY,
     *,
     learn: bool = True,
     several: bool = False,
@@ -320,7 +322,7 @@ def _refile(collection: Collection, part: Batch, rho: float, *, several: bool) -
 
 def _check_rho(rho: float) -> None:
     if not 0 <= rho <= 1:
-        raise UsageError(f"rho is a probability from 0 to 1, got {rho}", hint="0.9")
+        raise UsageError(f"rho is a probability from 0 to 1, got {rho}", hint="0.5")
 
 
 def _load_limits(collection: Collection, name: str) -> LengthLimits:

@@ -11,8 +11,10 @@ import numpy as np
 from topiarist.arrays import Array, Csr, Floats
 from topiarist.counts.scratch import select_rows
 from topiarist.counts.validation import count_all_tokens, count_tokens
+from topiarist.estimators.category.calibration import Calibration
 from topiarist.estimators.category.explanation import compute_word_lift, find_deciding_words
 from topiarist.estimators.tree.fitted_tree import compute_posterior, get_tree_model
+from topiarist.estimators.tree.topic_certainty import calibrate_posterior
 from topiarist.execution.threads import Threads
 from topiarist.models.engine import SMALLEST_MIXTURE, load_kernels
 from topiarist.models.engine.compilation import prepare_kernels
@@ -31,8 +33,9 @@ class Places:
     """Topics, certainties and deciding words of documents, row by row."""
 
     posterior: Floats  # P(class|document)
-    nodes: Array  # deepest node with a posterior above ``rho``
-    certainty: Floats  # P(node|document)
+    class_certainty: Floats  # the same, calibrated
+    nodes: Array  # deepest node with a certainty above ``rho``
+    certainty: Floats  # of this node
     likelihood: Floats  # log-likelihood per known word; NaN without one
     words: tuple[tuple[int, ...], ...]  # columns of the deciding words, strongest first
     unusual: Array
@@ -41,18 +44,20 @@ class Places:
 class Placer:
     """Model that files documents; arrays derived from it are computed once."""
 
-    def __init__(self, model: Any, tree: Tree, class_nodes: Sequence[int], n_threads: int | None = None) -> None:
+    def __init__(
+        self,
+        model: Any,
+        tree: Tree,
+        class_nodes: Sequence[int],
+        n_threads: int | None = None,
+        calibration: Calibration | None = None,
+    ) -> None:
         """Prepare a model; ``tree`` and ``class_nodes`` are those that users see, with their edits."""
-        self.model, self.tree, self.class_nodes = model, tree, tuple(class_nodes)
+        self.model, self.tree, self.class_nodes, self.calibration = model, tree, tuple(class_nodes), calibration
         self.n_threads = n_threads
         self.by_word = get_tree_model(model).class_word_table()
         prior = get_tree_model(model).class_prior.astype(np.float64)
         self.lift = compute_word_lift(self.by_word, prior)
-
-    def homes(self, counts: Csr, rho: float) -> Array:
-        """Return the deepest node of each document whose posterior exceeds ``rho``."""
-        rows = np.ascontiguousarray(compute_posterior(self.model, counts), self.by_word.dtype)
-        return levels.deepest_certain(self.tree, levels.node_posterior(self.tree, self.class_nodes, rows), rho)
 
     def place(
         self,
@@ -62,15 +67,17 @@ class Placer:
         n_words: int = 5,
         vectors: Floats | None = None,
     ) -> Places:
-        """Place documents at the deepest node whose posterior exceeds ``rho``, by their words and vectors, if any."""
+        """Place documents at the deepest node whose certainty exceeds ``rho``, by their words and vectors, if any."""
         rows = np.ascontiguousarray(compute_posterior(self.model, counts, vectors), self.by_word.dtype)
-        nodes = levels.node_posterior(self.tree, self.class_nodes, rows)
+        certainties = calibrate_posterior(rows, self.calibration)
+        nodes = levels.node_posterior(self.tree, self.class_nodes, certainties)
         assigned = levels.deepest_certain(self.tree, nodes, rho)
         likelihood = log_likelihood(counts, rows, self.by_word, self.n_threads)
         tokens = count_tokens(counts)
         unusual = np.zeros(len(rows), bool) if limits is None else limits.is_outlier(likelihood, tokens)
         deciding = find_deciding_words(counts, self.lift, rows.argmax(axis=1), n_words)
-        return Places(rows, assigned, nodes[np.arange(len(rows)), assigned], likelihood, deciding, unusual)
+        certainty = nodes[np.arange(len(rows)), assigned]
+        return Places(rows, certainties, assigned, certainty, likelihood, deciding, unusual)
 
 
 def draw_sample(n_docs: int) -> Array:

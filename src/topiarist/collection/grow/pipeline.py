@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ from topiarist.collection.shape.tree_state import TreeState
 from topiarist.collection.state import COUNTS, FLAT, MINIMA, SEARCH, TREE, State
 from topiarist.errors import DamagedError, InputError, UsageError
 from topiarist.estimators.tree.fitted_tree import builds_headings, get_tree_model
+from topiarist.estimators.tree.topic_certainty import calibrate_topics
 from topiarist.estimators.tree_models import TREE_MODELS
 from topiarist.storage import edit_log, facts
 from topiarist.storage.collection_folder import begin_generation, sweep_parts
@@ -138,6 +139,9 @@ def describe_topics(state: GrowState, data: TrainingData, fit: FittedModel) -> t
     generation, recipe = state.generation, state.recipe
     state.options.reporter.begin_phase("Describing the topics")
     facts_known: dict[str, Any] = {"familiar": compute_familiarity_limits(generation, data.counting)}
+    calibration = calibrate_topics(fit.model, data.corpus.counts, data.rows, state.options.n_threads)
+    if calibration is not None:
+        facts_known["certainty"] = list(astuple(calibration))
     if fit.joined is not None:
         facts_known["reason"] = f"{len(fit.model.tree_.leaves):,} topics: {fit.joined.summary}"
     saved = save_fit(

@@ -74,6 +74,9 @@ class Explanation:
         return "\n".join(lines)
 
 
+MIN_PLACE_SHARE = 0.05  # certainty of a topic of a document, for the topic to be listed
+
+
 @dataclass(frozen=True)
 class Place:
     """Assignment of a document: the deepest topic that holds most of it."""

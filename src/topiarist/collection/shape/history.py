@@ -351,7 +351,7 @@ def fit_tree(
         learn_directions(model, known_counts, known_vectors, weight)
     corpus = open_corpus(generation, counts, counting)
     old_facts = collection.description.facts
-    description_facts = {name: old_facts[name] for name in ("curve", "familiar") if name in old_facts}
+    description_facts = {name: old_facts[name] for name in ("curve", "familiar", "certainty") if name in old_facts}
     if from_start:
         description_facts["familiar"] = compute_familiarity_limits(generation, counting)
     fit = save_fit(

@@ -159,7 +159,7 @@ class UploadBody(Body):
     """Documents to file: a text, or files of a form with several parts."""
 
     text: str = ""
-    rho: Annotated[float, Field(ge=0, lt=1)] = 0.9
+    rho: Annotated[float, Field(ge=0, lt=1)] = 0.5
     files: tuple[Any, ...] = ()
     text_column: Column | None = None
     title_column: Column | None = None

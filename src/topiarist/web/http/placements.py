@@ -26,7 +26,7 @@ class Texts:
     """Texts that are assigned to the deepest topic with enough certainty."""
 
     texts: Annotated[list[Annotated[str, Field(max_length=LONGEST)]], Field(min_length=1, max_length=MAX_TEXTS)]
-    rho: Annotated[float, Field(ge=0, lt=1, description="file at the deepest topic that is so certain")] = 0.9
+    rho: Annotated[float, Field(ge=0, lt=1, description="file at the deepest topic that is so certain")] = 0.5
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ MAX_FILED = 50  # documents of those that were filed
 class Ask:
     """Query parameters of the page."""
 
-    rho: Annotated[float, Query(ge=0, lt=1, description="file at the deepest topic that is so certain")] = 0.9
+    rho: Annotated[float, Query(ge=0, lt=1, description="file at the deepest topic that is so certain")] = 0.5
     filed: Annotated[int, Query(ge=0, lt=10**9, description="documents that were filed just now")] = 0
     first: Annotated[int, Query(ge=0, lt=10**9, description="row of the first document")] = 0
 

@@ -5,6 +5,9 @@ import io
 import pytest
 from rich.console import Console
 
+from topiarist.cli import source_stream
+from topiarist.cli.options import SourceOptions
+from topiarist.cli.source_stream import Stream
 from topiarist.cli.terminal import grow_progress as progress
 from topiarist.cli.terminal.grow_progress import Lines, Phase, Screen, line
 from topiarist.cli.terminal.stop_signal import Stop
@@ -71,6 +74,39 @@ def test_a_line_fits_the_terminal(width, name):
     if width >= 100:
         assert "held-out perplexity 1,842 ↓" in line(phase, width).plain
         assert "left" in line(phase, width).plain
+
+
+def test_progress_names_slow_file(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(progress, "_now", lambda: now[0])
+    file = io.StringIO()
+    screen = Screen(Console(file=io.StringIO(), width=100), Stop(), None, "./mail")
+    with Lines(Console(file=file, width=100), Stop(), None, "./mail") as shown, screen:
+        for reporter in (shown, screen):
+            reporter.begin_phase("Reading")
+            reporter.find_slow_file = lambda: ("./mail/big.pdf", 65.0)
+        assert "./mail/big.pdf: 1:05" in screen._line().plain
+        now[0] += 31
+        shown.remind()
+        assert "  no documents yet   ./mail/big.pdf: 1:05   0:31" in file.getvalue()
+        screen.begin_phase("Growing the tree")
+        assert "big.pdf" not in screen._line().plain
+
+
+def test_stream_finds_slow_file(monkeypatch, tmp_path):
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("words")
+    stream = Stream(SourceOptions(sources=[str(tmp_path)]))
+    documents = iter(stream)
+    next(documents)
+    assert stream.find_slow_file() is None
+    monkeypatch.setattr(source_stream, "SLOW_SECONDS", 0.0)
+    assert stream.find_slow_file()[0].endswith("a.txt")
+    assert len([*documents]) == 1
+    assert stream.find_slow_file() is None
+    stream = Stream(SourceOptions(sources=[str(tmp_path / "a.txt")]))
+    next(iter(stream))
+    assert stream.find_slow_file() is None
 
 
 def test_lines_where_there_is_no_terminal(monkeypatch):

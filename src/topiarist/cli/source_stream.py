@@ -21,6 +21,7 @@ from topiarist.text.readers.items import File
 from topiarist.version import __version__
 
 SUFFIX = ".topiary"
+SLOW_SECONDS = 10.0  # of one file, before progress names it
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,13 @@ class Stream:
         """Number of opened files; None for the bundled collection."""
         counts = self.counts
         return None if counts is None else counts.files
+
+    def find_slow_file(self) -> tuple[str, float] | None:
+        """Return the file that is read now and its seconds; None if it is the only one or was opened lately."""
+        if self._reading is None or len(self._reading.files()) < 2:
+            return None
+        name, seconds = self._reading.current_file
+        return (name, seconds) if name and seconds >= SLOW_SECONDS else None
 
     def __iter__(self) -> Iterator[Document]:
         for document in self.documents():

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+from pylatexenc.latex2text import LatexNodes2Text
 
 from tests.text.readers.makers import only, reasons
-from tests.work import promptly
+from tests.text.readers.office_makers import xlsx
+from tests.work import assert_linear, promptly
 from topiarist.errors import UsageError
+from topiarist.text.parsers import latex_walker
+from topiarist.text.parsers.latex_walker import convert_latex
+from topiarist.text.parsers.rows import stray_cells
 from topiarist.text.readers import Columns, Limits, read
 from topiarist.text.readers.columns import choose_columns
 from topiarist.text.readers.making import UniqueIds
@@ -133,3 +142,70 @@ def test_unique_ids_use_one_transaction() -> None:
     assert [ids.claim("a"), ids.claim("a#2"), ids.claim("a")] == ["a", "a#2", "a#3"]
     assert ids._ids.in_transaction
     ids.close()
+
+
+def test_long_latex_linear() -> None:
+    plain = "Plain words, and more of them.\n\n\\begin{proof} The first; the \\emph{second}. \\end{proof}\n"
+    sizes = [(number, (plain * number + "words of a line\n" * 40 * number,)) for number in (40, 400)]
+    assert_linear(convert_latex, *sizes)
+    with promptly(10):
+        assert convert_latex("words of a thesis\n" * 100_000).count("thesis") == 100_000
+
+
+LATEX = (
+    "word", "a b, c. ", "\n", "\n\n", " ", "--", "---", "''", "``", "-", "~", "&", "\\emph{x y}", "\\emph x y", "\\frac12 a",
+    "\\begin{proof}", "\\end{proof}", "\\item[ab c] ", "$x_i^2$", "$", "\\[ x y \\]", "% comment\n", "{", "}", "[", "]",
+    "\\alpha ", "\\'e", "\\section{A b}", "!`", "\\verb|a b|", "\\begin{verbatim}\na  b\n\\end{verbatim}", "é", "_", "日本",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(LATEX), max_size=14).map("".join), st.sampled_from([2, 20, 10_000]))
+@settings(max_examples=100, deadline=None)
+def test_latex_text_equals_that_of_package(latex: str, max_node: int) -> None:
+    def convert(function, *options):
+        try:
+            return function(latex, *options)
+        except Exception as error:
+            return type(error)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(latex_walker, "_MAX_NODE", max_node)
+        plain = LatexNodes2Text(math_mode="text", keep_comments=False).latex_to_text
+        assert convert(convert_latex) == convert(lambda text: plain(text, tolerant_parsing=True))
+
+
+def test_parquet_rows_without_text_bounded(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    columns = {"n": [1] * 100_300, "text": [""] * 100_299 + ["the last text"]}
+    parquet.write_table(pyarrow.table({name: values[-250:] for name, values in columns.items()}), path)
+    assert only(read(path)).text == "the last text"
+    parquet.write_table(pyarrow.table(columns), path)
+    good = tmp_path / "a.txt"
+    good.write_text("words")
+    reading = read(tmp_path)
+    assert only(reading).text == "words"
+    assert "more than 100,000 rows have no text; the rest of the file is not read" in "".join(reasons(reading))
+
+
+STRAY = '<row r="1048576"><c r="XFD1048576" t="inlineStr"><is><t>stray</t></is></c><c r="XFC1048576" s="1"/></row>'
+
+
+def test_stray_cell_costs_no_workbook(tmp_path: Path) -> None:
+    rows = [["id", "text"], *([str(number), f"text {number}"] for number in range(300))]
+    (tmp_path / "t.xlsx").write_bytes(xlsx({"One": rows, "Two": rows[:200]}, extra=STRAY))
+    reading = read(tmp_path / "t.xlsx")
+    assert [document.text for document in reading][::299] == ["text 0", "text 299"]
+    said = "2 cells far from the others skipped, first XFD1048576"
+    assert reasons(reading) == [f"One: {said}", f"Two: {said}"]
+
+
+def test_sheet_of_far_cells_not_cut() -> None:
+    columns, rows = [(1, 5), (16_384, 5)], [(1, 5), (1_048_576, 5)]
+    assert stray_cells._find_limits(columns[:], rows[:], 5) == (1, 1_048_576)
+    assert stray_cells._find_limits(columns, rows, 4) is None
+
+
+@pytest.mark.parametrize("number", [-99_999, 1_114_112, 9_999_999_999])
+def test_impossible_characters_of_rich_text_replaced(tmp_path: Path, number: int) -> None:
+    (tmp_path / "t.rtf").write_text(rf"{{\rtf1 a\u{number}?b \u-10179?\u-8704? \u8364?}}")
+    assert only(read(tmp_path / "t.rtf")).text == "a\ufffdb 😀 €"

@@ -274,7 +274,7 @@ ROWS = [
     Row("many.zip", lambda: zipped({f"{n:02d}.txt": f"words {n}" for n in range(60)}),
         tuple((f"/{n:02d}.txt", f"words {n}") for n in range(50)), ("more files than the limit",)),
     Row("corner.xlsx", lambda: xlsx({"S": SHEET}, extra='<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'),
-        said=("",), more=True),
+        (("/S:2", "sheet words"), ("/S:3", "more of them")), ("1 cell far from the others skipped",)),
     # 7: within each other
     Row("nested.zip", lambda: nested(2),
         (("/shallow.txt", "level 1"), ("/in.zip/shallow.txt", "level 0"), ("/in.zip/in.zip/deep.txt", "deep words"))),

@@ -197,6 +197,7 @@ def run(options: Options) -> None:
     stop = Stop()
     with ExitStack() as ends, _progress(options, stop) as progress, stoppable(progress.print_message, stop):
         progress.share_read = lambda: _share_read(stream)
+        progress.find_slow_file = stream.find_slow_file
         grow_options = GrowOptions(
             n_threads=options.threads, device=options.device, take_removed=options.take_removed, reporter=progress,
             vectors=vectors, blocks=_open_blocks(options, ends) if in_blocks else None,

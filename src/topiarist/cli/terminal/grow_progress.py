@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from rich.cells import cell_len
@@ -62,6 +62,7 @@ class Progress(ProgressReporter):
         self.n_docs = 0
         self.seconds: dict[str, float] = {}
         self.share_read: Callable[[], float | None] = lambda: None
+        self.find_slow_file: Callable[[], tuple[str, float] | None] = lambda: None
 
     def __enter__(self) -> Self:
         return self
@@ -84,6 +85,13 @@ class Progress(ProgressReporter):
             self._update_growth(event.record)
         elif event.kind == DETAIL:
             self._update(event.text)
+
+    def name_slow_file(self, phase: Phase) -> Phase:
+        """Return a phase of reading with the name of a file that takes long; other phases as they are."""
+        slow = self.find_slow_file() if phase.name.startswith("Reading") else None
+        if slow is None:
+            return phase
+        return replace(phase, detail=f"{phase.detail or 'no documents yet'}   {one_line(slow[0])}: {clock(slow[1])}")
 
     def _begin_phase(self, name: str) -> None:
         self._end_phase()
@@ -181,6 +189,7 @@ class Lines(Progress):
         """Show the progress of the phase if nothing was printed for a while."""
         phase = self.now
         if phase is not None and _now() - self._last >= LINE_INTERVAL:
+            phase = self.name_slow_file(phase)
             self._print(f"  {phase.detail + '   ' if phase.detail else ''}{phase.timing()}")
 
     def _print(self, text: str) -> None:
@@ -252,7 +261,7 @@ class Screen(Progress):
 
     def _line(self) -> Text:
         phase = self.now
-        return Text("") if phase is None else line(phase, self.console.width)
+        return Text("") if phase is None else line(self.name_slow_file(phase), self.console.width)
 
 
 def line(phase: Phase, width: int, *, done: bool = False) -> Text:

@@ -26,14 +26,15 @@ def extract_latex(source: Source, limits: Limits) -> Extracted:
 
 
 def _latex_to_text(latex: str) -> str:
-    from pylatexenc.latex2text import LatexNodes2Text
+    from topiarist.text.parsers.latex_walker import convert_latex
 
-    return str(LatexNodes2Text(math_mode="text", keep_comments=False).latex_to_text(latex, tolerant_parsing=True))
+    return convert_latex(latex)
 
 
 _CODE_PAGE = re.compile(rb"\\ansicpg(\d+)")
 _RTF_TITLE = re.compile(r"\{\\title ([^{}]{0,2000})\}")
 _CREATED = re.compile(r"\{\\creatim\\yr(\d{4})\\mo(\d{1,2})\\dy(\d{1,2})")
+_UNICODE = re.compile(r"\\u(-?\d{1,10})")
 _PICTURE_BYTES = re.compile(rb"[0-9a-fA-F\r\n]{4096,}")  # bytes of pictures, which hold no text
 
 
@@ -59,4 +60,11 @@ def extract_rtf(source: Source, limits: Limits) -> Extracted:
 def _rtf_to_text(rich: str, coding: str) -> str:
     from striprtf.striprtf import rtf_to_text
 
-    return str(rtf_to_text(rich, encoding=coding, errors="replace"))  # type: ignore[no-untyped-call]
+    rich = _UNICODE.sub(_replace_impossible, rich)
+    text = str(rtf_to_text(rich, encoding=coding, errors="replace"))  # type: ignore[no-untyped-call]
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # an emoji is two surrogates
+
+
+def _replace_impossible(character: re.Match[str]) -> str:
+    """Return a character of Rich Text; U+FFFD if its number is of no character."""
+    return character[0] if -0x10000 <= int(character[1]) <= 0x10FFFF else "\\u65533"

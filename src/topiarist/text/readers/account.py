@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -110,7 +111,7 @@ class Account:
         self.chosen: Counter[TableColumns] = Counter()  # columns of the tables, and the number of tables
         self.errors: list[TopiaristError] = []  # raised at the end of a reading without documents
         self._tally: Counter[str] = Counter()
-        self._file = ""
+        self._file, self._opened = "", 0.0
         self._n_unreported = 0
         self._n_reported = 0
 
@@ -122,6 +123,7 @@ class Account:
     def open(self, file: File) -> None:
         """Start a file."""
         self._file, self._n_reported, self._n_unreported = file.name, 0, 0
+        self._opened = time.monotonic()
         self._tally["files"] += 1
 
     def close(self) -> None:
@@ -129,6 +131,12 @@ class Account:
         if self._n_unreported:
             self.problems.append(Problem(self._file, f"{self._n_unreported:,} more like these in this file"))
         self._n_reported = self._n_unreported = 0
+        self._file = ""
+
+    @property
+    def current_file(self) -> tuple[str, float]:
+        """Name of the file that is read now and seconds since it was opened; an empty name between files."""
+        return self._file, time.monotonic() - self._opened
 
     def count(self, kind: str) -> None:
         """Count a document of a kind that `Counts` names."""
@@ -140,8 +148,8 @@ class Account:
         self.add_note(reason, place)
 
     def add_note(self, reason: str, place: str = "") -> None:
-        """Report a note on the current file."""
-        if self._n_reported >= _MAX_PROBLEMS:
+        """Report a note on the current file; one on the whole file is reported in any case."""
+        if place and self._n_reported >= _MAX_PROBLEMS:
             self._n_unreported += 1
             return
         self._n_reported += 1

@@ -152,6 +152,11 @@ class Reading:
         return self._account.counts
 
     @property
+    def current_file(self) -> tuple[str, float]:
+        """Name of the file that is read now and seconds since it was opened; an empty name between files."""
+        return self._account.current_file
+
+    @property
     def chosen(self) -> dict[TableColumns, int]:
         """Columns of the tables so far, with the number of tables."""
         return dict(self._account.chosen)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Iterator, Sequence
+from io import BytesIO
 from itertools import chain
 
 from topiarist.text.parsers.limits import ExtractError, Limits, Options, Part, Source, open_unpacked, read_start
 from topiarist.text.parsers.office import OfficeFormat, open_package
 from topiarist.text.parsers.rows.batches import batch_rows, create_fault, create_remark, to_json_value
+from topiarist.text.parsers.rows.stray_cells import remove_stray_cells
 
 _SIZE_FACTOR = 4  # times the unpacked size of other documents
 _HEADER_ROWS = 25  # rows at the top that are searched for the names of columns
@@ -27,10 +29,10 @@ def read_spreadsheet_rows(source: Source, limits: Limits, options: Options) -> I
     """Yield the rows of each sheet, with the names of its columns."""
     import python_calamine as calamine
 
-    _check_package(source, limits, str(options.get("suffix", "")))
+    package, stray_cells = _check_package(source, limits, str(options.get("suffix", "")))
     try:
         # Not by path, because calamine would trust the suffix.
-        workbook = calamine.load_workbook(open_unpacked(source))
+        workbook = calamine.load_workbook(package or open_unpacked(source))
     except calamine.PasswordError as error:
         raise ExtractError("needs a password") from error
     except (calamine.CalamineError, calamine.ZipError, calamine.XmlError) as error:
@@ -46,16 +48,24 @@ def read_spreadsheet_rows(source: Source, limits: Limits, options: Options) -> I
         except (calamine.CalamineError, calamine.XmlError, calamine.ZipError, calamine.WorksheetNotFound) as error:
             yield create_fault(f"the sheet cannot be read ({str(error)[:100]})", name)
             continue
+        if cells := stray_cells.get(name):
+            yield create_remark(
+                f"{len(cells):,} cell{'s' * (len(cells) > 1)} far from the others skipped, first {cells[0]}", name
+            )
         if sheet.height:
             yield from _read_sheet(name, sheet.iter_rows(), limits)
 
 
-def _check_package(source: Source, limits: Limits, suffix: str) -> None:
-    """Check the limits before unpacking; calamine reads any format, whatever the suffix is."""
-    if read_start(source, 4) == _ZIP_MAGIC:
-        format = _FORMATS["ods" if suffix == ".ods" else "xlsx"]
-        with open_package(source, limits, format, times=_SIZE_FACTOR):
-            pass
+def _check_package(source: Source, limits: Limits, suffix: str) -> tuple[BytesIO | None, dict[str, list[str]]]:
+    """Check the limits before unpacking; calamine reads any format, whatever the suffix is.
+
+    Return the workbook without stray cells and these by sheet, or None without such cells.
+    """
+    if read_start(source, 4) != _ZIP_MAGIC:
+        return None, {}
+    format = _FORMATS["ods" if suffix == ".ods" else "xlsx"]
+    with open_package(source, limits, format, times=_SIZE_FACTOR) as archive:
+        return remove_stray_cells(archive)
 
 
 def _read_sheet(name: str, rows: Rows, limits: Limits) -> Iterator[Part]:

@@ -155,8 +155,9 @@ def _copies(pile: Path, rng: random.Random) -> dict[str, int]:
         (folder / f"copy-of-{page.name}").write_bytes(page.read_bytes())
     for page in pages[12:18]:
         words = page.read_text("utf-8").split(" ")
-        for place in rng.sample(range(20, len(words)), max(1, len(words) // 20)):
-            words[place] = words[place] if "<" in words[place] else "edited"
+        drawn = rng.sample(range(20, len(words)), max(1, len(words) // 20))
+        for place in [place for place in drawn if words[place].isalpha() and words[place].islower()][::2]:
+            words[place] = "edited"
         (folder / f"edited-{page.name}").write_text(" ".join(words), encoding="utf-8")
     return {"copies": 12, "edited copies": 6}
 

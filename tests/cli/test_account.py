@@ -105,7 +105,7 @@ def test_an_addition_begins_the_table_where_the_grow_had_nothing_to_tell(tmp_pat
         write_problem_list(collection)
         assert not path.exists()
         collection.add([Document("new", collection.documents.get(0).text)])
-        assert path.read_text().splitlines()[1].startswith('new,"a near-copy')
+        assert path.read_text().splitlines()[1].startswith('new,"a copy of')
         collection.undo()
         assert not path.exists()
 

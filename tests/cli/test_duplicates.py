@@ -31,7 +31,12 @@ def test_duplicates_lists_each_kind_with_its_copies(run):
     assert (found["copies"], found["originals"]) == (18, 9)
     assert [copy["id"] for copy in found["documents"][0]["copies"]] == [f"copy/{n}.txt" for n in range(4)]
     assert all(copy["exact"] for copy in found["documents"][0]["copies"])
-    assert not found["documents"][-1]["copies"][0]["exact"]
+    near = found["documents"][-1]["copies"][0]
+    assert not near["exact"]
+    assert near["shared"] >= 0.95
+    assert near["only_here"] == ["other", "other"]
+    assert len(near["only_original"]) == 2
+    assert f"only here: other, other; only in the original: {', '.join(near['only_original'])}" in shown
     assert "and 8 more: --all" in run("duplicates", "-n", "1").stdout
 
 

@@ -20,7 +20,10 @@ def test_the_page_lists_each_kind_with_its_copies(get):
     assert [len(group["copies"]) for group in page["groups"]] == [4, 4, 4, 1, 1, 1, 1, 1, 1]
     one = get("/duplicates.json?id=copy/0.txt").json()
     assert [group["id"] for group in one["groups"]] == [piled_documents()[0].id]
-    assert "identical</td>" in get("/duplicates").text
+    shown = get("/duplicates").text
+    assert "identical</td>" in shown
+    words = page["groups"][-1]["copies"][0]["only_original"]
+    assert f"only here: other, other · only in the original: {words}" in " ".join(shown.split())
 
 
 def test_a_document_says_what_it_is_a_copy_of_and_greys_what_is_not_counted(get):

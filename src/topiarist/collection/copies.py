@@ -12,7 +12,14 @@ from topiarist.arrays import Array, Bools, Csr, Ints
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting
 from topiarist.collection.state import MINIMA
-from topiarist.counts.duplicates import Duplicates, compute_text_signatures, find_duplicates
+from topiarist.counts.corpus import build_counted_text
+from topiarist.counts.duplicates import (
+    MIN_PAIRS,
+    Duplicates,
+    compute_text_signatures,
+    find_different_words,
+    find_duplicates,
+)
 from topiarist.errors import DamagedError
 from topiarist.storage import facts
 from topiarist.storage.database import Database
@@ -22,6 +29,7 @@ from topiarist.text.documents import Document
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
+MAX_DIFFERENT_WORDS = 20  # of a near-duplicate and of its original that are listed
 EXACT = 1.0  # similarity of documents with the same words in the same order
 
 
@@ -33,6 +41,8 @@ class Copy:
     id: str
     title: str
     shared: float
+    only_here: tuple[str, ...] = ()  # words of a near-duplicate that its original lacks, and the other way round
+    only_original: tuple[str, ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -64,8 +74,14 @@ def save_duplicates(database: Database, duplicates: Duplicates) -> None:
 
 
 def make_text_reader(documents: Documents, counting: Counting) -> Callable[[Sequence[int]], list[str]]:
-    """Return a function that reads the counted texts of rows."""
-    return lambda rows: [counting.text_of(document) for document in documents.load_many(rows)]
+    """Return a function that reads the compared texts of rows."""
+    return lambda rows: [get_compared_text(document, counting) for document in documents.load_many(rows)]
+
+
+def get_compared_text(document: Document, counting: Counting) -> str:
+    """Return the counted text without its title; a short text needs its title to be one with another text."""
+    body = build_counted_text(document, titles=False, repeated=counting.repeated)
+    return body if len(set(body.split())) > MIN_PAIRS else counting.text_of(document)
 
 
 def read_all_minima(collection: Collection) -> Array:
@@ -79,8 +95,8 @@ def read_all_minima(collection: Collection) -> Array:
 def find_copies_among(collection: Collection, documents: Sequence[Document]) -> tuple[Duplicates, Array]:
     """Return the duplicates among new documents, in rows after the present ones, and the new signatures."""
     minima, counting = read_all_minima(collection), collection.counting
-    texts, n_before = [counting.text_of(document) for document in documents], len(minima)
-    new_minima = compute_text_signatures(texts)
+    texts, n_before = [get_compared_text(document, counting) for document in documents], len(minima)
+    new_minima = compute_text_signatures([counting.text_of(document) for document in documents])
     stored = make_text_reader(collection.documents, counting)
 
     def texts_of(rows: Sequence[int]) -> list[str]:
@@ -104,10 +120,18 @@ def list_duplicates(
     shared = dict(zip(copies.rows.tolist(), copies.shared.tolist(), strict=True))
     all_rows = [row for original in originals for row in (original, *groups.get(original, ()))]
     document_of = dict(zip(all_rows, collection.documents.load_many(all_rows, texts=False), strict=True))
+    read = make_text_reader(collection.documents, collection.counting)
+
+    def compare(row: int, original: int) -> Copy:
+        document, share = document_of[row], shared[row]
+        texts = read([original, row]) if share < EXACT else ["", ""]
+        words = [tuple(find_different_words(*pair)[:MAX_DIFFERENT_WORDS]) for pair in (texts[::-1], texts)]
+        return Copy(row, document.id, document.title, share, *words)
+
     return tuple(
         CopiesOf(
             row, document_of[row].id, document_of[row].title,
-            tuple(Copy(copy, document_of[copy].id, document_of[copy].title, shared[copy]) for copy in groups.get(row, ())),
+            tuple(compare(copy, row) for copy in groups.get(row, ())),
         )
         for row in originals
     )  # fmt: skip

@@ -3,18 +3,21 @@
 A text is the set of its hashed pairs of adjacent words. Its signature are ``N_HASHES`` minima of that set under
 random permutations (MinHash, Broder 1997). Signatures agree in the Jaccard share of their sets. Bands of ``ROWS``
 minima are compared by sorting, and texts without an equal band are never compared. Remaining pairs are verified with
-their texts: enough words and pairs of words of the longer text must occur in the other. A text with 15 of 100 words
-changed is a duplicate. A reply that quotes a message is not.
+their texts. A duplicate has the same words and numbers in the same order. A near-duplicate has 95 of 100 words of the
+longer text in common, and no number, date or name differs. So two letters of one form to two people are two documents.
 
 The duplicates do not depend on chunks, processes or threads.
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -23,21 +26,20 @@ from topiarist.arrays import Array, Bools, Doubles, Ints
 from topiarist.counts.chunks import TokenChunk, tokenise
 from topiarist.counts.scratch import release_pages, split_range
 from topiarist.counts.workers import split_texts
+from topiarist.text.dates import is_month
 from topiarist.text.tokens import Tokenizer
 
 N_BANDS, ROWS = 32, 3
 N_HASHES = N_BANDS * ROWS
-MIN_SHARED_WORDS, MIN_SHARED_PAIRS = (
-    0.79,
-    0.6,
-)  # shares of the words and pairs of the longer text
-MIN_WORDS_OF_FIRST = 0.75  # share of words in common with the original of the group
+MIN_SHARED_WORDS, MIN_SHARED_PAIRS = 0.95, 0.6  # shares of the words and pairs of the longer text
 MIN_EQUAL_SHARE = 0.3  # of equal minima; pairs with fewer are not verified
 MAX_NEAR_SHARE = 0.999  # of words in common of texts that are not equal
 MIN_PAIRS = 20  # distinct pairs of words; of shorter texts only exact duplicates are found
+MAX_EARLIER = 10_000  # texts from before with the signature of a new one that are read again
 MAX_ALL_PAIRS = 8  # texts with an equal band; of more, each is compared with the first and the previous
 BLOCK = 1 << 12  # pairs whose minima are compared together
 CHARACTERS = 4_000_000  # characters of texts that are hashed together
+_TOKEN = re.compile(r"\w+")
 _EMPTY = np.uint32(0xFFFFFFFF)
 _FACTORS, _SHIFTS = (np.random.default_rng(1997).integers(0, 1 << 32, (2, N_HASHES), np.uint64) | 1).astype(np.uint32)
 
@@ -129,32 +131,31 @@ def compute_text_signatures(texts: Iterable[str]) -> Array:
 def find_duplicates(minima: Array, texts_of: Callable[[Sequence[int]], Sequence[str]], first: int = 0) -> Duplicates:
     """Return the duplicates among texts with these signatures, from the row ``first`` on.
 
-    ``texts_of`` returns the texts of given rows in order. Texts with enough common words form a group, if they also
-    share enough words with the first text of the group, the original.
+    ``texts_of`` returns the texts of given rows in order. Every duplicate is compared with its original itself.
     """
     pairs = find_candidate_pairs(minima, first)
     if not len(pairs):
         return Duplicates.none()
     compared_rows = np.unique(pairs).tolist()
-    sets = dict(zip(compared_rows, _iter_compared_texts(texts_of, compared_rows), strict=True))
+    texts = dict(zip(compared_rows, _iter_compared_texts(texts_of, compared_rows), strict=True))
+    earlier_rows: dict[int, list[int]] = {}
+    for earlier, row in pairs.tolist():
+        earlier_rows.setdefault(row, []).append(earlier)
     parent: dict[int, int] = {}
     shared: dict[int, float] = {}
-
-    def top(row: int) -> int:
-        while row in parent:
-            row = parent[row]
-        return row
-
-    for first_row, second_row in pairs.tolist():
-        low, high = sorted((top(first_row), top(second_row)))
-        if low == high or (common := compute_shared_words(sets[first_row], sets[second_row])) < MIN_SHARED_WORDS:
+    row_by_digest: dict[bytes, int] = {}
+    for row in compared_rows:
+        same = row_by_digest.setdefault(texts[row].digest, row)
+        if same != row:
+            parent[row], shared[row] = parent.get(same, same), shared.get(same, 1.0)
             continue
-        if (low, high) == (first_row, second_row) or compute_shared_words(sets[low], sets[high]) >= MIN_WORDS_OF_FIRST:
-            parent[high] = low
-            shared[high] = max(common, shared.get(high, 0.0))
-    rows = sorted(row for row in parent if row >= first)
-    columns = [np.array([of(row) for row in rows], kind) for of, kind in ((int, int), (top, int), (shared.get, float))]
-    return Duplicates(*columns)
+        for original in sorted({parent.get(earlier, earlier) for earlier in earlier_rows.get(row, ())}):
+            if (share := compute_shared_words(texts[original], texts[row])) > 0:
+                parent[row], shared[row] = original, share
+                break
+    rows = [row for row in parent if row >= first]
+    originals, shares = [parent[row] for row in rows], [shared[row] for row in rows]
+    return Duplicates(np.array(rows, np.int64), np.array(originals, np.int64), np.array(shares, np.float64))
 
 
 def find_candidate_pairs(minima: Array, first: int = 0) -> Array:
@@ -163,7 +164,10 @@ def find_candidate_pairs(minima: Array, first: int = 0) -> Array:
     _, firsts, where = np.unique(keys[filled], return_index=True, return_inverse=True)
     earliest = filled[firsts[where.ravel()]]
     is_repeat = earliest != filled
-    pair_parts = [_select_from(np.stack([earliest[is_repeat], filled[is_repeat]], axis=1), first)]
+    repeats = np.stack([earliest[is_repeat], filled[is_repeat]], axis=1)
+    # Texts that differ in their numbers have one signature: a new one can be the duplicate of any of them.
+    has_new = np.isin(repeats[:, 0], earliest[filled >= first])
+    pair_parts = [_select_from(repeats, first), repeats[has_new & (repeats[:, 1] < first)][:MAX_EARLIER]]
     distinct_rows = filled[np.sort(firsts)]  # distinct signatures only: a thousand copies of a text are not compared
     for band in range(N_BANDS):
         pairs = distinct_rows[
@@ -189,22 +193,45 @@ def _has_words(minima: Array) -> Bools:
 
 
 class ComparedText(NamedTuple):
-    """Text for comparison: its distinct pairs of words, and its words as often as they occur."""
+    """Text for comparison: its words and numbers as often as they occur, and the forms that must not differ."""
 
-    pairs: Array
+    pairs: Array  # distinct pairs of words
     words: Array
+    facts: Array  # forms of numbers, months and possible names
+    ordinary: Array  # forms that also occur in lower case
+    digest: bytes  # of all words and numbers in order
 
 
 def compute_shared_words(text: ComparedText, other_text: ComparedText) -> float:
-    """Return the share of the longer text's words that are in the other; for short texts 0 or 1."""
-    if np.array_equal(text.pairs, other_text.pairs):
+    """Return the share of the longer text's words that are in the other; 0 for two texts of their own."""
+    if text.digest == other_text.digest:
         return 1.0
     if (
         min(len(text.pairs), len(other_text.pairs)) < MIN_PAIRS
         or _compute_overlap(text.pairs, other_text.pairs) < MIN_SHARED_PAIRS
+        or (shared := _compute_overlap(text.words, other_text.words)) < MIN_SHARED_WORDS
+        or _has_other_facts(text, other_text)
+        or _has_other_facts(other_text, text)
     ):
         return 0.0
-    return min(_compute_overlap(text.words, other_text.words), MAX_NEAR_SHARE)
+    return min(shared, MAX_NEAR_SHARE)
+
+
+def find_different_words(text: str, other_text: str) -> list[str]:
+    """Return the words and numbers of a text that the other has less often, in order."""
+    counts = Counter(map(str.casefold, _TOKEN.findall(other_text)))
+    words = []
+    for word in _TOKEN.findall(text):
+        counts[word.casefold()] -= 1
+        if counts[word.casefold()] < 0:
+            words.append(word)
+    return words
+
+
+def _has_other_facts(text: ComparedText, other_text: ComparedText) -> bool:
+    """Return whether a number, month or possible name occurs in a text more often than in the other."""
+    forms = np.setdiff1d(text.words, other_text.words, assume_unique=True) >> np.uint64(24)
+    return bool(np.setdiff1d(np.intersect1d(forms, text.facts), other_text.ordinary, assume_unique=True).size)
 
 
 def _compute_overlap(values: Array, other_values: Array) -> float:
@@ -220,10 +247,26 @@ def _iter_compared_texts(
         for batch in split_texts(texts_of(rows[start : start + 1_000]), CHARACTERS):
             chunk = tokenise(batch, Tokenizer())
             hashed, ends = _hash_words(chunk), np.cumsum(chunk.lengths)[:-1]
-            parts = np.split(_hash_pairs(hashed, chunk.lengths), ends), np.split(hashed, ends)
-            yield from (
-                ComparedText(np.unique(pairs), _number_occurrences(words)) for pairs, words in zip(*parts, strict=True)
-            )
+            parts = np.split(_hash_pairs(hashed, chunk.lengths), ends)
+            yield from (_compare(text, np.unique(pairs)) for text, pairs in zip(batch, parts, strict=True))
+
+
+def _compare(text: str, pairs: Array) -> ComparedText:
+    tokens = _TOKEN.findall(text)
+    forms = list(map(str.casefold, tokens))
+    hashes = np.fromiter(map(_hash_word, forms), np.uint64, len(forms))
+    is_ordinary = np.fromiter(map(_is_ordinary, tokens), np.bool_, len(tokens))
+    is_name = np.zeros(len(tokens), np.bool_) if any(map(str.isupper, text)) else is_ordinary  # names are not known
+    ordinary = np.unique(hashes[is_ordinary & ~is_name])
+    facts = np.setdiff1d(hashes, ordinary)
+    digest = hashlib.blake2b("\0".join(forms).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return ComparedText(pairs, _number_occurrences(hashes), facts, ordinary, digest)
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_ordinary(token: str) -> bool:
+    """Return whether a token is no number, no month and, by its small letters, no name."""
+    return token.islower() and not any(map(str.isdecimal, token)) and not is_month(token)
 
 
 def _number_occurrences(words: Array) -> Array:

@@ -145,6 +145,11 @@ def find_date_in_name(name: str) -> str:
     return days.pop() if len(days) == 1 else ""
 
 
+def is_month(word: str) -> bool:
+    """Return whether a word is the name of a month; short ones such as *may* are other words, too."""
+    return len(word) > 3 and _fold(word) in _MONTH_NUMBERS
+
+
 def explain_unread_date(text: str) -> str:
     """Return the reason why a text is not read as a date."""
     if parsed := read_date(text):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from topiarist.cli.options import FolderOptions, examples, option, printing
 from topiarist.cli.terminal.screen import Screen, opened
-from topiarist.display.formats import and_more, count_noun, whole_percent
+from topiarist.display.formats import and_more, count_noun, one_line, whole_percent
 from topiarist.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ COPIES_SHOWN = 10  # of one document, unless all are wanted
 @dataclass(frozen=True, kw_only=True)
 class Options(FolderOptions):
     """List documents that are there more than once: the first of each kind, its copies, and its near-copies.
+
+    A copy has the same text. A near-copy has 95 % of the words, and no number, date or name differs.
 
     Copies are counted once for growing, lie where the first of their kind does, and are folded in lists. With
     --by-meaning: pairs of one topic that are no copies, but whose vectors point the same way; nothing is folded for it.
@@ -57,7 +60,10 @@ def _copies(screen: Screen, options: Options, collection: Collection) -> None:
             {
                 "id": group.id, "title": group.title,
                 "copies": [
-                    {"id": copy.id, "title": copy.title, "shared": round(copy.shared, 4), "exact": copy.exact}
+                    {
+                        "id": copy.id, "title": copy.title, "shared": round(copy.shared, 4), "exact": copy.exact,
+                        "only_here": copy.only_here, "only_original": copy.only_original,
+                    }
                     for copy in group.copies
                 ],
             }
@@ -66,6 +72,10 @@ def _copies(screen: Screen, options: Options, collection: Collection) -> None:
         screen.json({"copies": len(collection.copies), "originals": len(groups), "documents": documents})
         return
     _show(screen, options, groups, len(collection.copies))
+
+
+def _describe_words(where: str, words: Sequence[str]) -> list[str]:
+    return [f"{where}: {one_line(', '.join(words))}"] if words else []
 
 
 def _by_meaning(screen: Screen, options: Options, collection: Collection) -> None:
@@ -127,6 +137,10 @@ def _show(screen: Screen, options: Options, found: tuple[CopiesOf, ...], number:
         listed = one.copies if options.all else one.copies[:COPIES_SHOWN]
         for copy in listed:
             screen.titled(f"  {whole_percent(copy.shared):>5}  ", copy.title, copy.id)
+            if words := _describe_words("only here", copy.only_here) + _describe_words(
+                "only in the original", copy.only_original
+            ):
+                screen.print(("; ".join(words), "dim"), indent=9)
         if len(listed) < len(one.copies):
             screen.print((and_more(one.copies, len(listed)), "dim"), indent=2)
     if len(shown) < len(found):

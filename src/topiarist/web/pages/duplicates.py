@@ -32,6 +32,8 @@ class CopyLine:
     id: str
     shared: float
     exact: bool
+    only_here: str  # words of a near-duplicate that its original lacks, and the other way round
+    only_original: str
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,12 @@ def _group(duplicates: CopiesOf, *, all: bool) -> Group:
         duplicates.id,
         tuple(
             CopyLine(
-                link(display_title(copy.title, copy.id), addresses.document(copy.id)), copy.id, copy.shared, copy.exact
+                link(display_title(copy.title, copy.id), addresses.document(copy.id)),
+                copy.id,
+                copy.shared,
+                copy.exact,
+                ", ".join(copy.only_here),
+                ", ".join(copy.only_original),
             )
             for copy in listed_copies
         ),

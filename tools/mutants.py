@@ -91,7 +91,7 @@ NEAR: dict[str, tuple[str, ...]] = {  # modules, and what is nearest to them
     "kernels/classes/compiled.py": ("models/test_categorisers.py",),
     "kernels/counts/reference.py": ("kernels/test_backends.py",),
     "kernels/counts/compiled.py": ("kernels/test_backends.py",),
-    "kernels/gaussians/compiled.py": ("kernels/test_gaussians.py",),
+    "kernels/gaussians.py": ("kernels/test_gaussians.py",),
     "kernels/labels/__init__.py": ("kernels/test_labels_of_documents.py",),
     "kernels/labels/reference.py": ("kernels/test_labels_of_documents.py", "models/test_pmm.py"),
     "kernels/labels/compiled.py": ("kernels/test_labels_of_documents.py", "models/test_pmm.py"),

@@ -11,9 +11,9 @@ from tests.grown import NoteCollector
 from topiarist.collection.check import check_folder
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.document_counts import find_main_language
-from topiarist.collection.grow.other_languages import collect_documents
 from topiarist.collection.grow.pipeline import grow_collection
 from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.grow.sources import collect_documents
 from topiarist.collection.grow.state import GrowOptions
 from topiarist.errors import UsageError
 from topiarist.storage import facts

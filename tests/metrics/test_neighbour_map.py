@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from topiarist.errors import UsageError
-from topiarist.metrics import neighbour_map
-from topiarist.metrics.neighbour_map import embed, place_names
+from topiarist.metrics import map_layout
+from topiarist.metrics.map_layout import embed, place_names
 from topiarist.trees.tree import Tree
 
 
@@ -43,13 +43,13 @@ def test_place_names_at_median_of_documents(clusters):
 
 
 def test_embed_reports_missing_package(monkeypatch):
-    monkeypatch.setattr(neighbour_map, "find_spec", lambda name: None)
+    monkeypatch.setattr(map_layout, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="openTSNE") as caught:
         embed(np.zeros((20, 3)))
     assert "topiarist[map]" in caught.value.hint
 
 
-@pytest.mark.parametrize("documents", [neighbour_map.MIN_DOCUMENTS - 1, neighbour_map.MAX_DOCUMENTS + 1])
+@pytest.mark.parametrize("documents", [map_layout.MIN_DOCUMENTS - 1, map_layout.MAX_DOCUMENTS + 1])
 def test_embed_limits_number_of_documents(documents):
     with pytest.raises(UsageError, match=f"got {documents:,}"):
         embed(np.zeros((documents, 3)))

@@ -102,9 +102,6 @@ def test_categorise_reaches_unique_optimum(seed, kernels):
     for _ in range(20):
         near = np.clip(other[0] / tokens * np.exp(0.05 * rng.standard_normal(len(words))), 1e-12, 0.99)
         assert oracle.share_objective(counts, near, tokens, words) <= best + 1e-9
-    constant = counts.sum() * np.log(tokens.sum())
-    messages = categorisers.share_objective(other[0], counts, words.T, tokens)
-    assert messages - constant == pytest.approx(best)
 
 
 @pytest.mark.parametrize("kernels", ["compiled", "reference"])

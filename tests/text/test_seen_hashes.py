@@ -3,8 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topiarist.text.repeated import LineCounter
-from topiarist.text.seen_hashes import SeenHashes
+from topiarist.text.repeated import LineCounter, SeenHashes
 
 
 @given(st.lists(st.integers(-(2**63), 2**64 - 1) | st.integers(0, 40).map(lambda n: n << 32), max_size=300))

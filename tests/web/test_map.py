@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 
 from tests.web.test_jobs import PATIENCE
 from topiarist.collection.trends.document_map import lay_out_documents
-from topiarist.metrics import neighbour_map
-from topiarist.metrics.neighbour_map import place_names
+from topiarist.metrics import map_layout
+from topiarist.metrics.map_layout import place_names
 from topiarist.web.http.server import explorer
 from topiarist.web.pages import map as map_page
 
@@ -84,7 +84,7 @@ def test_while_documents_are_placed_by_neighbours_the_circles_of_topics_are_show
 
 def test_without_the_extra_there_is_one_way_and_it_is_said_what_to_install(client, monkeypatch):
     assert client.get("/map.json").json()["ways"]
-    monkeypatch.setattr(neighbour_map, "find_spec", lambda name: None)
+    monkeypatch.setattr(map_layout, "find_spec", lambda name: None)
     assert client.get("/map.json").json()["ways"] == []
     answer = client.get("/map?by=neighbours")
     assert answer.status_code == 422

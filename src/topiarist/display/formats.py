@@ -10,7 +10,7 @@ bytes, time  ``size(2e6)`` → 2.0 MB · ``duration(151)`` → 2 min 31 s · ``t
              ``format_minute(iso)`` → 2026-03-12 14:02
 text         ``one_line(title)``: no line breaks, no control characters · ``join_path(names)`` → Law ▸ Courts
 sentences    ``describe_unassigned(n)`` · ``PENDING`` · ``describe_naming(is_title)``
-             ``MODEL_NAMES`` · ``describe_word_use(use)``
+             ``describe_word_use(use)``
 """
 
 from __future__ import annotations
@@ -28,13 +28,6 @@ DOT = " · "  # between the words of a name, and between facts
 ROOT = "Everything"
 MAX_RATIO = 100.0  # larger ratios are too uncertain to print
 PENDING = "Edits wait for a fit; until then words and sizes are estimates"
-MODEL_NAMES = {  # by the estimator of the last fit, which may differ from that of the growth
-    "CAM": "a cluster-abstraction model",
-    "HPLSA": "a hierarchical probabilistic semantic model",
-    "GaussianTree": "a mixture of Gaussians with its hierarchy",
-    "HierarchicalMixture": "a hierarchical mixture",
-    "HPLC": "a hierarchical probabilistic categoriser",
-}
 
 
 def number(value: float) -> str:

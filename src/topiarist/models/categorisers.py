@@ -308,14 +308,3 @@ def choose_folding(n_parameters: int, dtype: DTypeLike) -> Folding:
         if n_parameters <= MAX_EXACT_PARAMETERS
         else Folding(max_steps=400, tolerance=1e-5)
     )
-
-
-def share_objective(weights: Floats, counts: Floats, words: Floats, class_tokens: Floats) -> float:
-    """Return the objective of (K2) for one document: L(d) + Σ_α #α log(1 − P(d|α)).
-
-    ``weights`` are those of ``categorise``, #α P(d|α). The constant Σ n log L is omitted.
-    """
-    used = counts > 0
-    mixture = np.maximum(words[used] @ weights, SMALLEST_MIXTURE)
-    rest = np.maximum(1.0 - weights / class_tokens, TINY)
-    return float(counts[used] @ np.log(mixture) + class_tokens @ np.log(rest))

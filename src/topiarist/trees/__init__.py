@@ -3,7 +3,7 @@
 from topiarist.trees.edits import Edit, collapse, cut, merge, move, prune, rename, split
 from topiarist.trees.picture import draw_curve, draw_tree
 from topiarist.trees.tree import Tree
-from topiarist.trees.words import score_node_words, select_node_words
+from topiarist.trees.words import select_node_words
 
 __all__ = [
     "Edit",
@@ -16,7 +16,6 @@ __all__ = [
     "move",
     "prune",
     "rename",
-    "score_node_words",
     "select_node_words",
     "split",
 ]

@@ -77,11 +77,6 @@ def select_node_words(
     return columns_of
 
 
-def score_node_words(tree: Tree, word_given_node: Floats, node: int) -> Floats:
-    """Return how well each word describes a node: above zero if it is more frequent there than above."""
-    return _score_words(tree, _check_probabilities(tree, word_given_node), tree.check_node(node))
-
-
 def is_variant(word: Sequence[str], other: Sequence[str]) -> bool:
     """Return whether a word (or phrase, in parts) is a form of another one, or a part of the other phrase."""
     if len(word) == 1:

@@ -9,14 +9,12 @@ from tests.oracles import similarity
 from topiarist import CAM, HPLC, HPLSA, PLSA, Corpus, FisherKernel, HierarchicalMixture, Tree
 from topiarist.collection.search.index import SearchIndex, kernel_scorer, search_index, segments
 from topiarist.collection.search.index.kernel_scorer import KernelScorer
-from topiarist.collection.search.index.packed_rows import pack_rows, unpack_rows
 from topiarist.collection.search.index.ranking import Ranking, nth_largest
-from topiarist.collection.search.index.segments import narrow_postings
+from topiarist.collection.search.index.segments import narrow_postings, pack_rows, unpack_rows
 from topiarist.counts import CountSettings
 from topiarist.counts.settings import PhraseSettings
 from topiarist.errors import InputError, UsageError
-from topiarist.estimators.similarity.coarse_model import make_coarse_model
-from topiarist.estimators.similarity.lenses import make_kernel_view, tree_of
+from topiarist.estimators.similarity.lenses import make_coarse_model, make_kernel_view, tree_of
 from topiarist.kernels import search as verbs
 from topiarist.kernels.search import Postings, compiled
 from topiarist.text.documents import Document

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from topiarist.counts.embeddings import encoder
-from topiarist.counts.embeddings.encoder import Encoder
-from topiarist.counts.embeddings.word_pieces import split_word_pieces
+from topiarist.counts.embeddings.encoder import Encoder, split_word_pieces
 from topiarist.errors import ResourceError
 from topiarist.text.documents import Document
 

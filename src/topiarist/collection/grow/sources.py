@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, is_dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field, is_dataclass
+from pathlib import Path
+from typing import IO, Any
 
 from topiarist.collection.describe.account import READING
 from topiarist.collection.describe.collection_facts import TABLE_COLUMNS, summarise_tables
 from topiarist.collection.grow import inheritance
 from topiarist.collection.grow.allowed_folders import PLACES
-from topiarist.collection.grow.other_languages import OtherLanguages, add_languages, collect_documents
 from topiarist.collection.grow.read_as_grown import READ_WITH, get_reading_settings
 from topiarist.collection.grow.recipe import ONE, Recipe
 from topiarist.collection.grow.state import GrowState
@@ -23,12 +26,96 @@ from topiarist.progress import ProgressReporter
 from topiarist.storage.document_table import Documents
 from topiarist.storage.generation import Generation
 from topiarist.text.documents import Document, Problem, as_documents
-from topiarist.text.language import AUTO, Language, detect_or_parse_language
+from topiarist.text.language import (
+    AUTO,
+    Language,
+    LanguageCounts,
+    detect_or_parse_language,
+    detect_text_language,
+    language_name,
+)
 from topiarist.text.passages import PassageSplitter
 from topiarist.text.readers import Reading, read
 from topiarist.text.readers.file_systems import is_url, remove_secret
 from topiarist.text.repeated import LineCounter
 from topiarist.text.titles import add_title
+
+
+class WaitingDocuments:
+    """Documents in a file, and the number of documents in each language."""
+
+    def __init__(self, file: IO[str], documents: Iterable[Document]) -> None:
+        self.file, self.tally = file, LanguageCounts()
+        for document in documents:
+            code = detect_text_language(document.text)
+            self.tally.add(code, document.text)
+            file.write(json.dumps([code, asdict(document)]) + "\n")
+
+    @property
+    def language(self) -> Language:
+        """Language of most documents."""
+        return self.tally.most_frequent
+
+    @property
+    def tie_note(self) -> str:
+        """Sentence on languages with equally many documents and the reason for the choice; empty without a tie."""
+        tied = self.tally.ties
+        if not tied:
+            return ""
+        names = " and ".join(map(language_name, sorted(tied)))
+        number, chosen_name = self.tally.texts[tied[0]], language_name(self.language.code)
+        letters = sorted(self.tally.letters[code] for code in tied)
+        reason = "has more text" if letters[-1] > letters[-2] else "came first and none has more text"
+        documents = f"{number:,} document{'s' * (number != 1)}"
+        return f'{names} have {documents} each; {chosen_name} is taken, for it {reason} (language = "CODE"). '
+
+    def __iter__(self) -> Iterator[tuple[str, Document]]:
+        self.file.seek(0)
+        for line in self.file:
+            code, body = json.loads(line)
+            columns = tuple((name, value) for name, value in body.pop("columns"))
+            yield code, Document(**{**body, "labels": tuple(body["labels"])}, columns=columns)
+
+
+@contextmanager
+def collect_documents(documents: Iterable[Document], folder: Path) -> Iterator[WaitingDocuments]:
+    """Collect all documents in an unnamed file of a folder."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", dir=folder) as file:
+        yield WaitingDocuments(file, documents)
+
+
+def add_languages(documents: Iterable[Document]) -> Iterator[tuple[str, Document]]:
+    """Yield documents with the language of each."""
+    return ((detect_text_language(document.text), document) for document in documents)
+
+
+@dataclass
+class OtherLanguages:
+    """Documents in other languages than the main one, which are excluded; short texts without a language stay."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    problems: list[Problem] = field(default_factory=list)
+    tie_note: str = ""
+
+    def exclude(self, documents: Iterable[tuple[str, Document]], code: str) -> Iterator[Document]:
+        """Yield the documents of a language, from documents with their languages."""
+        for language, document in documents:
+            if not language or not code or language == code:
+                yield document
+                continue
+            self.counts[language] += 1
+            problem = f'in {language_name(language)}: left out by languages = "one"'
+            self.problems.append(Problem(document.id, problem))
+
+    def describe(self, code: str) -> str:
+        """Return the numbers of excluded documents in a sentence; empty without any."""
+        number = self.counts.total()
+        if not number:
+            return ""
+        languages = ", ".join(f"{language_name(other)} {size:,}" for other, size in self.counts.most_common())
+        verb = "document is" if number == 1 else "documents are"
+        return f"{self.tie_note}{number:,} {verb} not in {language_name(code)} and left out: {languages}"
+
 
 REPORT_INTERVAL = 200  # documents between two progress events
 

@@ -95,8 +95,8 @@ def write_index(
     """
     from topiarist.estimators.flat.plsa import PLSA
     from topiarist.estimators.model_folder import load_model
-    from topiarist.estimators.similarity.coarse_model import make_coarse_model
     from topiarist.estimators.similarity.fisher_kernel import FisherKernel
+    from topiarist.estimators.similarity.lenses import make_coarse_model
 
     words = PLSA(1, random_state=0, n_threads=n_threads).fit(csr_array(sum_columns(corpus.counts)[None, :]))
     kernel = FisherKernel(models=(words, make_coarse_model(model, TREE_CLASSES), load_model(flat / MODEL)), parts=PARTS)

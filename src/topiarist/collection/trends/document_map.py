@@ -10,8 +10,16 @@ from threadpoolctl import threadpool_limits
 
 from topiarist.arrays import Array, Floats, Ints
 from topiarist.collection.describe.statistics import Figures
-from topiarist.metrics.map_layout import CircleLayout, Features, lay_out_circles, make_count_features, place_documents
-from topiarist.metrics.neighbour_map import check_possible, embed, place_names
+from topiarist.metrics.map_layout import (
+    CircleLayout,
+    Features,
+    check_possible,
+    embed,
+    lay_out_circles,
+    make_count_features,
+    place_documents,
+    place_names,
+)
 
 STEPS = 65_535  # of a coordinate: two bytes
 MAX_WORDS = 8_192  # most frequent words, from which the positions of topics are computed

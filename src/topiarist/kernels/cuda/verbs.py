@@ -14,10 +14,9 @@ import numpy as np
 from topiarist.kernels import Folding, Kernels, Paths
 from topiarist.kernels.cuda import clusters, dense, points, segments, shares, sweeps
 from topiarist.kernels.cuda import paths as trees
-from topiarist.kernels.cuda.folding import make_folding_kernel
 from topiarist.kernels.cuda.memory import Memory
 from topiarist.kernels.cuda.segments import Segments
-from topiarist.kernels.cuda.sweeps import Shape
+from topiarist.kernels.cuda.sweeps import Shape, make_folding_kernel
 from topiarist.kernels.cuda.warp import BLOCK_THREADS, LANES, SUM_BLOCKS, Gpu, Kernel, launch
 
 INFORMATION_WORDS = 256  # words of a cluster per warp; logarithms are slow, and clusters few

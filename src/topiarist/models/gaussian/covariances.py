@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from topiarist.arrays import TINY, Array, Bools, Doubles
-from topiarist.kernels.gaussians.compiled import check_eigenvalues, invert
+from topiarist.kernels.gaussians import check_eigenvalues, invert
 
 FitIndex: TypeAlias = slice | Array  # some of several fits
 

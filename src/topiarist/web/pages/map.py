@@ -9,8 +9,7 @@ from fastapi import Query
 
 from topiarist.collection.trends.document_map import lay_out_documents, lay_out_neighbours, lay_out_topics
 from topiarist.display.locale.catalogues import CountedNoun, translate, translate_table
-from topiarist.metrics.map_layout import CircleLayout
-from topiarist.metrics.neighbour_map import is_possible
+from topiarist.metrics.map_layout import CircleLayout, is_possible
 from topiarist.web import addresses
 from topiarist.web.values import Choice, choices
 from topiarist.web.view import View

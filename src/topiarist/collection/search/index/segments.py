@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.arrays import Csr, Floats
-from topiarist.collection.search.index.packed_rows import pack_rows, unpack_rows
+from topiarist.arrays import Array, Csr, Floats
 from topiarist.collection.search.index.topics import Shape
 from topiarist.counts.validation import count_tokens
 from topiarist.errors import InputError
@@ -26,6 +25,27 @@ from topiarist.models.engine.host import Engine
 from topiarist.models.fisher import matrix
 from topiarist.models.fisher import scores as fisher
 from topiarist.models.fisher.scores import KernelView
+
+STEPS = 255
+PACKED_DTYPE = np.dtype(np.uint8)
+
+
+def pack_rows(rows: Array) -> Array:
+    """Return rows as one byte per class."""
+    roots = np.sqrt(np.asarray(rows, np.float32))
+    largest = roots.max(axis=1, keepdims=True, initial=0.0)
+    steps: Array = np.rint(roots * (STEPS / np.where(largest > 0, largest, 1))).astype(PACKED_DTYPE)
+    return steps
+
+
+def unpack_rows(rows: Any) -> Floats:
+    """Return packed shares in single precision; return other rows unchanged."""
+    if rows.dtype != PACKED_DTYPE:
+        return np.asarray(rows)
+    unpacked: Floats = np.empty(rows.shape, np.float32)
+    load_search_kernels().unpack_rows(np.ascontiguousarray(rows), unpacked)
+    return unpacked
+
 
 BLOCK = 4096  # documents
 MAX_SHORT_DOCUMENTS, MAX_COUNT = (

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from topiarist.collection.search.index.packed_rows import PACKED_DTYPE
-from topiarist.collection.search.index.segments import Segment
+from topiarist.collection.search.index.segments import PACKED_DTYPE, Segment
 
 NUMBERS_PER_BLOCK = 1 << 20  # numbers looked at in one go
 NORMALISATIONS = ("parts", "total", None)

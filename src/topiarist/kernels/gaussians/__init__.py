@@ -1,1 +1,0 @@
-"""Kernels for many small symmetric matrices: inverses, determinants and bounds of eigenvalues."""

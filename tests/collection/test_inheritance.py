@@ -1,5 +1,7 @@
 """A collection that is grown anew loses no document without a word."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -50,6 +52,17 @@ def test_who_is_in_the_sources_now_is_read_from_there_and_who_is_gone_is_named(t
     assert ids == [one.id for one in (*every[1:85], *every[85:])]
     assert "3 documents that people added before are carried over" in heard
     assert f"1 document of before is missing from the sources and from the collection: {every[0].id}" in heard
+
+
+def test_documents_with_new_ids_are_not_missing(tmp_path, every):
+    path = tmp_path / "x.topiary"
+    Collection.grow(every[:80], path, RECIPE).close()
+    _, notes = again(path, [replace(one, id=f"new/{one.id}") for one in every[:79]])
+    assert "79 documents of before have another id now, to which no tags, notes and pins are carried over" in notes
+    assert f"1 document of before is missing from the sources and from the collection: {every[79].id}" in notes
+    _, notes = again(path, documents()[100:160])
+    assert "The sources replace all 79 documents of before" in notes
+    assert "missing" not in notes
 
 
 def test_a_heading_that_lost_some_of_its_topics_is_not_said_to_be_over_the_same():

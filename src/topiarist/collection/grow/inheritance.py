@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 MAX_NAMED = 8  # topics that are named in a message
+TEXTS_AT_ONCE = 1_000  # texts of before that are compared together
 N_GROWN = "n_grown"  # a setting: documents that came from the sources; those after them were added by people
 ADD = "add"  # what the log calls an addition
 
@@ -318,12 +319,14 @@ class IncomingDocuments:
 
     def __iter__(self) -> Iterator[Document]:
         source_ids: set[str] = set()  # of ids, where a collection was here before
+        text_hashes: set[int] = set()
         replaced = (Path(self.folder) / MANIFEST).exists()
         self.removed = read_removed_digests(self.folder)
         excluded, restored = ExcludedDocuments(), list[str]()
         for document in self.sources:
             if replaced:
                 source_ids |= {document.id, *_parent_ids(document)}
+                text_hashes.add(hash(document.text))
             if self.removed and (removed_by := self._find_removed(document, restored)):
                 if not self.take_removed:
                     excluded.add(document, removed_by)
@@ -347,6 +350,7 @@ class IncomingDocuments:
             return
         with old:
             yield from self.cut(self._iter_added(old, source_ids))
+            self._report_missing(old, source_ids, text_hashes)
 
     def _find_removed(self, document: Document, restored: list[str]) -> set[str]:
         """Return the digests by which a document or its parent document was removed.
@@ -379,10 +383,21 @@ class IncomingDocuments:
             self.messages.append(
                 f"{number:,} document{'s' * (number != 1)} that people added before {_are(number)} carried over"
             )
-        missing = [
-            id for id in old.documents.ids()[:start] if id not in source_ids and get_parent_id(id) not in source_ids
-        ]
-        if missing:
+
+    def _report_missing(self, old: Collection, source_ids: set[str], text_hashes: set[int]) -> None:
+        """Report documents from before whose texts are not in the sources, and those with another id."""
+        ids = old.documents.ids()[: count_grown_documents(old)]
+        rows = [row for row, id in enumerate(ids) if id not in source_ids and get_parent_id(id) not in source_ids]
+        missing = []
+        for start in range(0, len(rows), TEXTS_AT_ONCE):
+            documents = old.documents.load_many(rows[start : start + TEXTS_AT_ONCE])
+            missing += [document.id for document in documents if hash(document.text) not in text_hashes]
+        if n_renamed := len(rows) - len(missing):
+            subject = f"{n_renamed:,} document{'s' * (n_renamed != 1)} of before {_has(n_renamed)}"
+            self.messages.append(f"{subject} another id now, to which no tags, notes and pins are carried over")
+        if missing and len(missing) == len(ids):
+            self.messages.append(f"The sources replace all {len(missing):,} documents of before")
+        elif missing:
             rest = f" and {len(missing) - MAX_NAMED:,} more" if len(missing) > MAX_NAMED else ""
             subject = f"{len(missing):,} document{'s' * (len(missing) != 1)} of before {_are(len(missing))}"
             self.messages.append(
@@ -434,6 +449,10 @@ def read_removed_digests(folder: str) -> dict[str, bool]:
 def _parent_ids(document: Document) -> tuple[str, ...]:
     """Return the id of the parent document of a passage."""
     return (get_parent_id(document.id),) if is_passage(document) else ()
+
+
+def _has(number: int) -> str:
+    return "has" if number == 1 else "have"
 
 
 def _are(number: int) -> str:

@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 from itertools import islice
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from tests.collection.test_collection import agree, bits, grown_anew, held_by, leaves
 from tests.grown import N_DOCS, N_WORDS, documents, new_documents
@@ -16,8 +18,11 @@ from topiarist.collection.describe.topic_tree import contains_word
 from topiarist.collection.shape.edits import Forget, Group, Ignore, Rename, Seed, Unite
 from topiarist.collection.shape.words import count_occurrences_by_node, find_word_uses
 from topiarist.errors import UsageError
+from topiarist.estimators.tree.abstraction import word_levels
 from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document
+from topiarist.trees.tree import Tree
+from topiarist.trees.tree_model import TreeModel
 
 SEEDS = ("optical", "laser", "density")
 
@@ -208,6 +213,21 @@ def test_what_cannot_be_said_of_words_leaves_everything_as_it_is(collection, edi
     with pytest.raises(UsageError, match=message):
         collection.shape(edits)
     assert collection.state == before
+
+
+@pytest.mark.parametrize("mixes_classes", [False, True])
+def test_word_counts_follow_kind_of_documents(mixes_classes):
+    tree, rng = Tree.from_paths(["a", "b"]), np.random.default_rng(0)
+    words, mix = rng.dirichlet(np.ones(4), 3), np.array([[0.4, 0.6, 0.0], [0.3, 0.0, 0.7]])
+    model = TreeModel(tree, tree.leaves, words, mix, np.full(2, 0.5), mixes_classes=mixes_classes)
+    counts, shares = rng.poisson(1.0, (6, 4)).astype(float), rng.dirichlet(np.ones(2), 6)
+    collection = SimpleNamespace(tree_model=model, counts=csr_array(counts), shares=csr_array(shares))
+    readings = word_levels(csr_array(counts), model, shares, np.arange(3))
+    expected = np.zeros(3)
+    for row in range(6):
+        for word, _, nodes in zip(*readings.document(row), strict=True):
+            expected += counts[row, 1] * nodes if word == 1 else 0.0
+    np.testing.assert_allclose(count_occurrences_by_node(collection, 1), expected)
 
 
 def test_where_a_seed_word_is_said_is_told_by_documents_and_not_by_prior_tokens(collection):

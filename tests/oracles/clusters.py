@@ -81,3 +81,17 @@ def multinomial_mixture_step(counts, cluster_prior, word_given_cluster):
     posterior /= posterior.sum(axis=1, keepdims=True)
     words = posterior.T @ counts
     return posterior, posterior.mean(axis=0), words / words.sum(axis=1, keepdims=True)
+
+
+def document_levels(row, mix, words, tokens, steps):
+    """P(a|c,d) of one document of a cluster: steps of EM with prior tokens around P(a|c), word by word."""
+    levels = [share / sum(mix) for share in mix]
+    for _ in range(steps):
+        expected = [tokens * share for share in mix]
+        for w, count in enumerate(row):
+            total = sum(levels[a] * words[a][w] for a in range(len(mix)))
+            if count and total > 0:
+                for a in range(len(mix)):
+                    expected[a] += count * levels[a] * words[a][w] / total
+        levels = [value / sum(expected) for value in expected]
+    return levels

@@ -34,7 +34,7 @@ from topiarist.counts.column_map import ColumnMap
 from topiarist.counts.counting import CountedTexts, count_with_coverage
 from topiarist.errors import DamagedError, ResourceError, reading
 from topiarist.estimators.category.calibration import Calibration
-from topiarist.estimators.tree.fitted_tree import compute_posterior, get_tree_model
+from topiarist.estimators.tree.fitted_tree import compute_posterior, get_description_model
 from topiarist.estimators.tree.topic_certainty import MAX_CERTAINTY, calibrate_posterior
 from topiarist.metrics.placed_documents import MIN_CERTAINTY, DocumentAssignments, find_unassigned
 from topiarist.storage import edit_log, facts
@@ -296,7 +296,7 @@ class Collection:
     @cached(PARTS)
     def tree_model(self) -> TreeModel:
         """Tree of the model, with its parameters."""
-        return get_tree_model(self.model)
+        return get_description_model(self.model)
 
     @cached(PARTS)
     def description(self) -> Description:

@@ -7,7 +7,7 @@ to one.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from topiarist.trees.tree import Tree
 class TreeTopics:
     """Topics along the paths of a tree: class *c* is at ``class_nodes[c]`` and mixes the words of its path.
 
-    With ``mixes_classes`` each token of a document has a class (HPLSA, HPLC), else each document has one (CAM).
+    With ``mixes_classes`` each token of a document has a class (HPLSA, HPLC), else each document has one (CAM). With
+    ``level_tokens`` a document has levels of its own, P(node|class,document), with a prior of so many tokens.
     """
 
     tree: Tree
@@ -27,6 +28,7 @@ class TreeTopics:
     word_given_node: Array  # (n_nodes, n_words)
     node_given_class: Array  # (n_classes, n_nodes), zero off the path
     mixes_classes: bool = field(default=False, kw_only=True)
+    level_tokens: float | None = field(default=None, kw_only=True)
 
     @property
     def n_classes(self) -> int:
@@ -89,4 +91,7 @@ def cut_model(model: TreeModel, nodes: Iterable[int]) -> TreeModel:
     parents = tuple(number_of.get(tree.parents[node], -1) for node in kept_nodes)
     smaller = Tree(parents, tuple(tree.names[node] for node in kept_nodes))
     class_nodes = tuple(number_of[end] for end in new_class_nodes)
-    return TreeModel(smaller, class_nodes, words, mix[:, kept_nodes], prior, mixes_classes=model.mixes_classes)
+    return replace(
+        model, tree=smaller, class_nodes=class_nodes, word_given_node=words, node_given_class=mix[:, kept_nodes],
+        class_prior=prior,
+    )  # fmt: skip

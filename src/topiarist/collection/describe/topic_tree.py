@@ -18,7 +18,7 @@ from topiarist.collection.describe.nodes import ROOT, NodeSummary, describe_node
 from topiarist.collection.shape.tree_state import TreeState
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.validation import sum_columns
-from topiarist.estimators.tree.fitted_tree import builds_headings, compute_shares, get_tree_model
+from topiarist.estimators.tree.fitted_tree import builds_headings, compute_shares, get_description_model
 from topiarist.estimators.tree.preparation import Curve
 from topiarist.metrics.placed_documents import DocumentAssignments
 from topiarist.trees import tree_text
@@ -198,7 +198,7 @@ def describe_tree(
     ``general`` words were removed before and come first in the words of the root. Headings above the first level are
     omitted (see ``trees.views``).
     """
-    fitted = get_tree_model(model)
+    fitted = get_description_model(model)
     shares = compute_shares(model, corpus.counts)
     nodes = describe_nodes(fitted, shares, corpus, general, n_words=n_words, n_documents=n_documents, language=language)
     visible = visible_tree(fitted.tree, nodes, None if builds_headings(model) else ())

@@ -122,7 +122,10 @@ def graft_leaf(model: TreeModel, branch: BranchProposal, name: str | None = None
     if model.class_nodes == tree.leaves:
         order = [nodes.index(leaf) for leaf in new_tree.leaves]
     class_nodes = tuple(nodes[place] for place in order)
-    return TreeModel(new_tree, class_nodes, words, mix[order], prior[order], mixes_classes=model.mixes_classes)
+    return replace(
+        model, tree=new_tree, class_nodes=class_nodes, word_given_node=words, node_given_class=mix[order],
+        class_prior=prior[order],
+    )  # fmt: skip
 
 
 def _propose_leaf(model: TreeModel, counts: Csr, share: float) -> BranchProposal:

@@ -22,7 +22,7 @@ from topiarist.counts.corpus import Corpus, LookupSequence
 from topiarist.counts.counting import count_with_coverage
 from topiarist.counts.duplicates import Duplicates
 from topiarist.errors import DamagedError
-from topiarist.estimators.tree.fitted_tree import fold_in, get_tree_model
+from topiarist.estimators.tree.fitted_tree import fold_in, get_description_model, get_tree_model
 from topiarist.metrics.placed_documents import MIN_CERTAINTY
 from topiarist.models.misfits import LengthLimits
 from topiarist.storage.document_table import Documents
@@ -110,7 +110,7 @@ def save_fit(
     stored_settings = settings(generation.database)
     language = _list_languages(stored_settings, corpus.n_docs)
     nodes = describe_nodes(
-        get_tree_model(model), shares, corpus, counting.general,
+        get_description_model(model), shares, corpus, counting.general,
         n_words=N_WORDS, n_documents=N_TYPICAL, language=language,
         texts=StoredTexts(Documents(generation.database), counting.repeated), eligible=copies.find_first_documents(corpus.n_docs),
         ignored=() if shape is None else shape.ignored,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import csc_array, csr_array
 
 from topiarist.arrays import Floats
 from topiarist.collection.shape.edits import Edit, Forget, Ignore, Seed, Unite, WordEdit
@@ -41,10 +42,14 @@ class WordUse:
 
 
 def count_occurrences_by_node(collection: Collection, column: int) -> Floats:
-    """Return how many occurrences of a word each node of the model explains, summed over documents (C2)."""
-    model = collection.tree_model
-    by_class = (collection.counts[:, [column]].T @ collection.shares).toarray().astype(np.float64)[0]
+    """Return how many occurrences of a word each node of the model explains, summed over documents: (C2) or (H8)."""
+    model, occurrences = collection.tree_model, csc_array(collection.counts[:, [column]])
     levels = model.node_given_class * model.word_given_node[:, column].astype(np.float64)
+    shares, times = csr_array(collection.shares[occurrences.indices]), occurrences.data.astype(np.float64)
+    if model.mixes_classes:  # P(c|d,w) in place of P(c|d)
+        shares = csr_array(shares.multiply(levels.sum(axis=1)))
+        times = times / np.maximum(shares.sum(axis=1), 1e-300)
+    by_class = times @ shares
     node_counts: Floats = by_class @ (levels / np.maximum(levels.sum(axis=1, keepdims=True), 1e-300))
     return node_counts
 

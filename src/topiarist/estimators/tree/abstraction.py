@@ -17,10 +17,17 @@ from topiarist.arrays import TINY, Array, Csr, Floats
 from topiarist.counts.validation import count_tokens
 from topiarist.estimators.common import options
 from topiarist.estimators.common.stored_counts import Documents
+from topiarist.estimators.tree.document_levels import (
+    MAX_ROWS,
+    find_places,
+    fit_levels,
+    iterate_clusters,
+    mix_nodes,
+    normalise_rows,
+)
 from topiarist.estimators.tree.posteriors import FilesDocuments
 from topiarist.trees.tree_model import TreeTopics
 
-MIN_POSTERIOR = 1e-12  # a cluster less probable than this does not speak for a document
 MAX_CELLS = 1 << 24  # of a dense block of documents × words
 MAX_WAITING = 1 << 22  # shares of documents in nodes that are added up together
 
@@ -53,15 +60,20 @@ def _iterate_contributions(counts: Csr, model: TreeTopics, posterior: Any) -> It
     """Yield the contribution of each class to P(a|d): document rows, nodes of its path, and documents × nodes."""
     mix, words = model.node_given_class, model.word_given_node
     lengths, mixture = count_tokens(counts), _compute_mixture(counts, model, posterior)
-    for rows, weight, cluster in _iterate_clusters(posterior):
+    for rows, weight, cluster in iterate_clusters(posterior, _limit_rows(model)):
         path = np.flatnonzero(mix[cluster])
-        ratio = _node_shares(mix[cluster, path], words[path])
         empty, block = lengths[rows] == 0, counts[rows]
-        if mixture is not None:
-            likelihood = (mix[cluster, path] @ words[path])[block.indices]
-            block = csr_array((block.data * _divide(likelihood, mixture[_find_places(counts, rows)]), block.indices,
-                               block.indptr), shape=block.shape)  # fmt: skip
-        share = np.asarray(block @ ratio.T)
+        if model.level_tokens is not None:
+            token_shares = _compute_token_levels(block, mix[cluster, path], words[path], model.level_tokens)
+            share = (
+                csr_array((block.data, np.arange(block.nnz), block.indptr), shape=(len(rows), block.nnz)) @ token_shares
+            )
+        else:
+            if mixture is not None:
+                likelihood = (mix[cluster, path] @ words[path])[block.indices]
+                values = block.data * _divide(likelihood, mixture[find_places(counts, rows)])
+                block = csr_array((values, block.indices, block.indptr), shape=block.shape)
+            share = np.asarray(block @ _node_shares(mix[cluster, path], words[path]).T)
         total = share.sum(axis=1) if mixture is None else lengths[rows]
         share[~empty] /= total[~empty, None].clip(TINY)
         share[empty] = mix[cluster, path]
@@ -73,8 +85,8 @@ def _compute_mixture(counts: Csr, model: TreeTopics, posterior: Any) -> Array | 
     if not model.mixes_classes:
         return None
     mixture = np.zeros(counts.nnz)
-    for rows, weights, cluster in _iterate_clusters(posterior):
-        places = _find_places(counts, rows)
+    for rows, weights, cluster in iterate_clusters(posterior):
+        places = find_places(counts, rows)
         words = model.node_given_class[cluster] @ model.word_given_node
         mixture[places] += np.repeat(weights, np.diff(counts.indptr)[rows]) * words[counts.indices[places]]
     return mixture
@@ -85,23 +97,17 @@ def _divide(likelihood: Array, mixture: Array) -> Array:
     return np.where(mixture > 0, likelihood / np.where(mixture > 0, mixture, 1.0), 1.0)
 
 
-def _find_places(counts: Csr, rows: Array) -> Array:
-    """Return the places of the non-zeros of some rows, row by row."""
-    starts = counts.indptr.astype(np.int64)
-    lengths = np.diff(starts)[rows]
-    first = np.repeat(starts[rows] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
-    return np.asarray(first + np.arange(lengths.sum()))
+def _limit_rows(model: TreeTopics) -> int | None:
+    """Return the number of documents read together; None if no table of tokens × levels is needed."""
+    return None if model.level_tokens is None else MAX_ROWS
 
 
-def _iterate_clusters(posterior: Any) -> Iterator[tuple[Array, Array, int]]:
-    """Yield the document rows of each cluster, their posteriors and the cluster."""
-    by_cluster = csc_array(posterior)
-    by_cluster.sort_indices()
-    for cluster in range(by_cluster.shape[1]):
-        entries = slice(by_cluster.indptr[cluster], by_cluster.indptr[cluster + 1])
-        is_relevant = by_cluster.data[entries] > MIN_POSTERIOR
-        if is_relevant.any():
-            yield by_cluster.indices[entries][is_relevant], by_cluster.data[entries][is_relevant], cluster
+def _compute_token_levels(counts: Csr, weights: Array, words: Array, level_tokens: float) -> Array:
+    """Return P(a|w,c,d) of each non-zero for the nodes of one path, (non-zeros, nodes of the path)."""
+    levels = fit_levels(counts, weights, words, level_tokens)
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    shares = normalise_rows(levels[rows] * words[:, counts.indices].T)
+    return np.where(shares.sum(axis=1, keepdims=True) > 0, shares, 1.0 / len(weights))
 
 
 def _node_shares(weights: Array, words: Array) -> Array:
@@ -136,15 +142,18 @@ def word_levels(counts: Csr, model: TreeTopics, posterior: Array, depths: Array 
     depths = np.array(model.tree.depths) if depths is None else depths
     n_levels = int(depths.max()) + 1
     probabilities, mixture = np.zeros((counts.nnz, n_levels)), _compute_mixture(counts, model, posterior)
-    for rows, weights, cluster in _iterate_clusters(posterior):
+    for rows, weights, cluster in iterate_clusters(posterior, _limit_rows(model)):
         path = np.flatnonzero(mix[cluster])
-        ratio = _node_shares(mix[cluster, path], words[path])
-        places = _find_places(counts, rows)
+        places = find_places(counts, rows)
         weight = np.repeat(weights, np.diff(counts.indptr)[rows]).astype(np.float64)
         if mixture is not None:
             likelihood = (mix[cluster, path] @ words[path])[counts.indices[places]]
             weight *= _divide(likelihood, mixture[places])
-        shares = weight[:, None] * ratio[:, counts.indices[places]].T
+        if model.level_tokens is not None:
+            shares = _compute_token_levels(counts[rows], mix[cluster, path], words[path], model.level_tokens)
+        else:
+            shares = _node_shares(mix[cluster, path], words[path])[:, counts.indices[places]].T
+        shares = weight[:, None] * shares
         for level in np.unique(depths[path]):
             probabilities[places, level] += shares[:, depths[path] == level].sum(axis=1)
     return WordLevels(counts.indptr.astype(np.int64), counts.indices, probabilities.argmax(axis=1), probabilities)
@@ -157,7 +166,7 @@ def ghost_words(
 
     Two arrays (documents, levels, n_words): the words, best first and −1 for none, and their probabilities.
     """
-    mix, words = model.node_given_class, model.word_given_node
+    words = model.word_given_node
     depths = np.array(model.tree.depths) if depths is None else depths
     n_docs, n_levels = counts.shape[0], int(depths.max()) + 1
     n_words = min(n_words, words.shape[1])
@@ -168,9 +177,10 @@ def ghost_words(
         rows_here = slice(first, min(first + step, n_docs))
         block = counts[rows_here]
         rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
+        mix = mix_nodes(block, model, posterior[rows_here])
         for level in range(n_levels):
             nodes = np.flatnonzero(depths == level)
-            weight = posterior[rows_here].astype(np.float64) @ mix[:, nodes]
+            weight = mix[:, nodes]
             is_used = weight.any(axis=0)  # of hundreds of nodes a document has those of a few paths
             probabilities = weight[:, is_used] @ words[nodes[is_used]]
             probabilities[rows, block.indices] = -1.0

@@ -21,9 +21,11 @@ from topiarist.estimators.common.stored_counts import Documents
 from topiarist.estimators.tree import chosen_words, growth_data, growth_sample, preparation
 from topiarist.estimators.tree.abstraction import ReadsDocuments
 from topiarist.estimators.tree.chosen_words import SeedWords, Words
+from topiarist.estimators.tree.document_levels import LEVEL_TOKENS, compute_perplexity, mean_log_likelihood
 from topiarist.estimators.tree.posteriors import PlacesDocuments
 from topiarist.estimators.tree.tree_streams import StreamsCAM
 from topiarist.execution.blocks import BlockStore
+from topiarist.metrics.topic_quality import keep_known_words
 from topiarist.models import cam, em
 from topiarist.models.directions import Directions
 from topiarist.models.engine.compilation import prepare_kernels
@@ -83,8 +85,9 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
     headings : bool, default True
         Rebuild the upper tree of guided growth from its leaves, with 3 to 8 headings at a node. False keeps the upper
         tree as it grew.
-    levels : bool, default True
-        False takes every word from the leaf, which is flat distributional clustering.
+    levels : True, False or "document", default True
+        False takes every word from the leaf, which is flat distributional clustering. "document": each document has
+        levels P(node | cluster, document) of its own around P(node | cluster), in predictions and descriptions.
     heldout_fraction : float, default 0.1
         Fraction of each document's tokens held out to choose the levels P(node | cluster) and the number of leaves.
     effective_length : float, "heldout" or None, default 35
@@ -156,7 +159,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
     tree: Tree | None = None
     growth: str = "guided"
     headings: bool = True
-    levels: bool = True
+    levels: bool | str = True
     heldout_fraction: float = 0.1
     effective_length: float | str | None = 35.0
     word_smoothing: float = 3.0
@@ -352,7 +355,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         directions = ground.directions if concentration else None
         species = CamGrowingModel(
             engine, cam.Block(ground.training, ground.heldout, directions), ground.collection, rng,
-            self.word_smoothing, self.root_smoothing, self.levels, executor=self.executor, seeds=seeds,
+            self.word_smoothing, self.root_smoothing, bool(self.levels), executor=self.executor, seeds=seeds,
             joined=_make_directions(directions, concentration), stored=ground.stored,
         )  # fmt: skip
         if self.tree is not None:
@@ -435,6 +438,47 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             return super().predict(X)
         return self.transform(X, vectors=vectors).argmax(axis=1)
 
+    def score(self, X: Documents, y: object = None) -> float:
+        """Return the mean log-likelihood per token, with ``levels="document"`` by the levels of each document.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_documents, n_words)
+            Counts. Words unknown to the model are ignored.
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        float
+            Log-likelihood per token.
+        """
+        if self.levels != "document":
+            return super().score(X)
+        counts, posterior = self._read_documents(X, "score")
+        known_counts = keep_known_words(self.components_, counts)
+        return mean_log_likelihood(known_counts, known_counts, self.tree_model_, posterior)
+
+    def perplexity(self, X: Documents) -> float:
+        """Return the perplexity by document completion, with ``levels="document"`` by the levels of each first half.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_documents, n_words)
+            Counts.
+
+        Returns
+        -------
+        float
+            Perplexity of the scored tokens.
+        """
+        if self.levels != "document":
+            return super().perplexity(X)
+        check_is_fitted(self)
+        counts = keep_known_words(self.components_, self._counts(X, reset=False, purpose="perplexity"))
+        with options.open_engine(self) as engine:
+            return compute_perplexity(counts, self.tree_model_, self._reader(engine))
+
     joins_vectors = True
     _number = "n_clusters"
 
@@ -450,7 +494,12 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
     def tree_model_(self) -> TreeModel:
         """Tree with its parameters, under the names that all tree models share."""
         return TreeModel(
-            self.tree_, self.tree_.leaves, self.word_given_node_, self.node_given_cluster_, self.cluster_prior_
+            self.tree_,
+            self.tree_.leaves,
+            self.word_given_node_,
+            self.node_given_cluster_,
+            self.cluster_prior_,
+            level_tokens=LEVEL_TOKENS if self.levels == "document" else None,
         )
 
     def _take(self, model: TreeModel) -> None:
@@ -471,7 +520,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         preparation.check_common(self)
         preparation.check_number_of_leaves(self, "n_clusters", "max_clusters")
         chosen_words.check_chosen_words(self)
-        options.check_one_of("levels", self.levels, (True, False))
+        options.check_one_of("levels", self.levels, (True, False, "document"))
         options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="3.0")
         options.check_number("root_smoothing", self.root_smoothing, 0.0, hint="0.1")
         if self.concentration != "heldout":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.sparse import csr_array
 from topiarist.arrays import Array, Csr, Floats
 from topiarist.counts.scratch import iterate_rows
 from topiarist.errors import UsageError
+from topiarist.estimators.tree.document_levels import LEVEL_TOKENS
 from topiarist.models.directions import Directions, combine_posteriors
 from topiarist.trees.tree_model import TreeModel
 
@@ -29,6 +31,12 @@ def get_tree_model(model: BaseEstimator) -> TreeModel:
     if fitted_tree is not None:
         return fitted_tree
     raise UsageError(f"expected a fitted model with a tree, got {model!r:.60}", hint="CAM().fit(counts)")
+
+
+def get_description_model(model: BaseEstimator) -> TreeModel:
+    """Return the tree model that describes documents: each has levels of its own (C6), or mixes classes (H8)."""
+    tree_model = get_tree_model(model)
+    return tree_model if tree_model.mixes_classes else replace(tree_model, level_tokens=LEVEL_TOKENS)
 
 
 def builds_headings(model: BaseEstimator) -> bool:

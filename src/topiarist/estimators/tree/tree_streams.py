@@ -187,7 +187,7 @@ class StreamsCAM(StreamsTree):
     """Learning from batches for CAM."""
 
     root_smoothing: float
-    levels: bool
+    levels: bool | str
     effective_length_: float | None
     cluster_prior_: Floats
     node_given_cluster_: Floats

@@ -4,6 +4,7 @@ import csv
 import json
 import subprocess
 import sys
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -224,6 +225,24 @@ def test_find_names_the_documents_that_topics_count(typed):
 
 def test_find_prints_no_share_of_a_topic(typed):
     assert "100 %" not in typed("find", "dark", "matter").stdout
+
+
+def test_find_down_lists_what_each_step_keeps(typed):
+    found = typed("find", "dark", "matter", "--down", "--json")
+    steps, below = found["down"]["steps"], found["down"]["steps"][-1]["below"]
+    assert steps[0]["topic"] == 0
+    assert steps[0]["documents"] == found["total"]
+    for step, following in pairwise(steps):
+        assert {"topic": following["topic"], "documents": following["documents"]}.items() <= step["below"][0].items()
+        assert following["documents"] >= step["documents"] * 2 / 3
+    assert found["down"]["open"] == bool(below)
+    done = typed("find", "dark", "matter", "--down")
+    assert "DOWN THE TREE" in done.stdout
+    assert ("WHICH WAY?" in done.stdout) == bool(below)
+    for branch in below[:3]:
+        assert f"--down --topic {branch['topic']}" in done.stderr
+    only = typed("find", "dark", "matter", "--down", "--topic", steps[0]["below"][0]["topic"], "--json")["down"]
+    assert only["steps"][0]["documents"] == steps[0]["below"][0]["documents"]
 
 
 def test_find_without_a_phrase_offers_the_words(typed):

@@ -247,6 +247,8 @@ complete -c topiarist -n '__fish_seen_subcommand_from find' -l like -r -d 'More 
 complete -c topiarist -n '__fish_seen_subcommand_from find' -l not -r -d 'Not like this one; may be given several times.'
 complete -c topiarist -n '__fish_seen_subcommand_from find' -l by -r -d '`both`, `words` (all words exactly as typed), or `meaning`.'
 complete -c topiarist -n '__fish_seen_subcommand_from find' -l topic -r -d 'Restrict to a topic: its number, its name, or a unique word of its name.'
+complete -c topiarist -n '__fish_seen_subcommand_from find' -l down -d 'Follow the matches down the tree, and list what each step would keep.'
+complete -c topiarist -n '__fish_seen_subcommand_from find' -l no-down -d 'Follow the matches down the tree, and list what each step would keep.'
 complete -c topiarist -n '__fish_seen_subcommand_from find' -l queries -r -d 'A file with a query on each line (- for standard input): one table, or JSON lines.'
 complete -c topiarist -n '__fish_seen_subcommand_from find' -l tag -r -d 'Tag all matches; without matches, the listed documents.'
 complete -c topiarist -n '__fish_seen_subcommand_from find' -l save -r -d 'Keep the query with the collection, under a name.'

@@ -20,6 +20,7 @@ from topiarist.text.spelling import format_proposals
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
+    from topiarist.collection.search.descent import Branch, Descent
     from topiarist.collection.search.results import Explanation, Hit, SearchResult, TopicHits
     from topiarist.collection.search.saved_searches import SavedSearch
 
@@ -28,12 +29,14 @@ EPILOG = examples(
     "topiarist find mail.topiary '\"bail hearing\" -football after:2004'",
     "topiarist find tickets.topiary 'printer status:open price:10..20 date:2025'",
     "topiarist find mail.topiary bail --like inbox/0231.txt --not inbox/0100.txt --tag bail --save bail",
+    "topiarist find mail.topiary bail --down",
     "topiarist find mail.topiary --saved bail",
     "topiarist find mail.topiary --queries questions.txt --json > answers.jsonl",
 )
 WRITES = ("tag", "save", "delete_saved")
 NOTHING_FOUND = 1
 TOPICS_SHOWN = 5
+CHOICES_SHOWN = 10  # subtopics among which a search down the tree asks
 REASONS, SENSE = 4, 3
 NOTABLE = 0.01  # of a score: less is no reason
 
@@ -60,6 +63,7 @@ class Options(WritingOptions):
     topic: Annotated[str | None, UNDER] = None
     number: Annotated[int, NUMBER] = 10
     why: Annotated[bool, EXPLAIN_OPTION] = False
+    down: Annotated[bool, option("Follow the matches down the tree, and list what each step would keep.")] = False
     queries: Annotated[
         str | None,
         option("A file with a query on each line (- for standard input): one table, or JSON lines.", "--queries"),
@@ -83,9 +87,11 @@ class Answer:
     rows: tuple[int, ...] = ()  # to be tagged
     said: str = ""  # how many documents, or passages of how many, all of them are
     unit: str = "document"  # or passage
+    descent: Descent | None = None  # with --down
 
     def to_dict(self) -> dict[str, Any]:
-        return {"query": self.query, "counted": self.n_rows, **self.result.to_dict(self.topics)}
+        down = {} if self.descent is None else {"down": self.descent.to_dict()}
+        return {"query": self.query, "counted": self.n_rows, **self.result.to_dict(self.topics), **down}
 
 
 def run(options: Options) -> None:
@@ -223,6 +229,7 @@ def _tag(screen: Screen, collection: Collection, options: Options, answers: list
 
 def answer_query(collection: Collection, options: Options, query: str) -> Answer:
     from topiarist.collection.passages import count_documents
+    from topiarist.collection.search.descent import descend
     from topiarist.collection.search.hits import count_topic_hits
     from topiarist.collection.search.search import METHODS, Search
 
@@ -240,7 +247,7 @@ def answer_query(collection: Collection, options: Options, query: str) -> Answer
     size_text = str(count_documents(collection, rows)) if result.exact else count_noun(result.total, unit)
     return Answer(
         query, result, topics, len(rows), matching=not search.ranks_all_documents, rows=tuple(tagged_rows), said=size_text,
-        unit=unit,
+        unit=unit, descent=descend(collection, rows, options.topic) if options.down else None,
     )  # fmt: skip
 
 
@@ -258,6 +265,9 @@ def _show(screen: Screen, options: Options, answer: Answer) -> None:
         screen.print(result.message)
     if result.suggestions:
         screen.print("Did you mean ", (" or ".join(result.suggestions[:3]), "bold"), "?")
+    if answer.descent is not None and answer.n_rows:
+        _print_descent(screen, options, answer.descent)
+        return
     if len(topics) > 1:
         _where(screen, answer)
     for number, hit in enumerate(result.hits, 1):
@@ -319,6 +329,35 @@ def _where(screen: Screen, answer: Answer) -> None:
         )
     if len(answer.topics) > TOPICS_SHOWN:
         screen.print((f"  {and_more(answer.topics, TOPICS_SHOWN)}", "dim"))
+
+
+def _print_descent(screen: Screen, options: Options, descent: Descent) -> None:
+    """Print the steps that the words decide, then the choice that they leave open."""
+    screen.heading("Down the tree")
+    for depth, step in enumerate(descent.steps):
+        others = step.below[1:] if depth < len(descent.steps) - 1 else ()
+        _print_branch(screen, step.branch, descent.steps[0].branch.documents, "  " * depth)
+        if others:
+            left = ", ".join(f"{one_line(branch.name)} {branch.documents:,}" for branch in others[:TOPICS_SHOWN])
+            screen.cut("  " * depth, (f"    left aside: {left}", "dim"))
+    typed = options.query or []
+    command = f"find FOLDER {' '.join(['{}'] * len(typed))}"
+    by = "" if options.by == "both" else f" --by {options.by}"
+    if not descent.choices:
+        screen.next((f"{command}{by} --topic {descent.steps[-1].branch.topic}", *typed))
+        return
+    screen.heading("Which way?")
+    for branch in descent.choices[:CHOICES_SHOWN]:
+        _print_branch(screen, branch, descent.steps[-1].branch.documents, "")
+    screen.next(*((f"{command}{by} --down --topic {branch.topic}", *typed) for branch in descent.choices[:3]))
+
+
+def _print_branch(screen: Screen, branch: Branch, of: int, indent: str) -> None:
+    name = screen.fits(branch.name, (screen.width or 100) // 2)
+    kept = f"{branch.documents:,} "
+    words = ", ".join(map(one_line, branch.words))
+    share = bar(branch.documents / max(of, 1), 8)
+    screen.cut(f"{indent}{name}  ", (kept, "dim"), (share, "green"), (f"  (topic {branch.topic})  {words}", "dim"))
 
 
 def show_hit(screen: Screen, number: int, hit: Hit) -> None:

@@ -66,6 +66,16 @@ def find_places(collection: Collection, rows: Sequence[int], certain: float = MI
     ]
 
 
+def count_hits_by_node(collection: Collection, rows: Array) -> Array:
+    """Return the number of documents among ``rows`` that each node of the tree holds at least half of."""
+    outline, tree = collection.outline, collection.outline.tree
+    mask = tree.path_mask(outline.class_nodes).astype(np.float64)
+    count = np.zeros(len(tree), np.int64)
+    for start in range(0, len(rows), BLOCK):
+        count += ((collection.shares[rows[start : start + BLOCK]] @ mask) >= MIN_CERTAINTY).sum(axis=0)
+    return count
+
+
 def count_topic_hits(collection: Collection, rows: Array) -> tuple[TopicHits, ...]:
     """Return the topics of hits: headings with the most hits first, each followed by notable topics below.
 
@@ -74,10 +84,7 @@ def count_topic_hits(collection: Collection, rows: Array) -> tuple[TopicHits, ..
     outline, tree = collection.outline, collection.outline.tree
     if not len(rows):
         return ()
-    mask = tree.path_mask(outline.class_nodes).astype(np.float64)
-    count = np.zeros(len(tree), np.int64)
-    for start in range(0, len(rows), BLOCK):
-        count += ((collection.shares[rows[start : start + BLOCK]] @ mask) >= MIN_CERTAINTY).sum(axis=0)
+    count = count_hits_by_node(collection, rows)
     hits: list[TopicHits] = []
     waiting = sorted(tree.children(tree.root), key=lambda node: count[node])
     while waiting:

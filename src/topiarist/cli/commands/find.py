@@ -29,7 +29,6 @@ EPILOG = examples(
     "topiarist find mail.topiary '\"bail hearing\" -football after:2004'",
     "topiarist find tickets.topiary 'printer status:open price:10..20 date:2025'",
     "topiarist find mail.topiary bail --like inbox/0231.txt --not inbox/0100.txt --tag bail --save bail",
-    "topiarist find mail.topiary bail --down",
     "topiarist find mail.topiary --saved bail",
     "topiarist find mail.topiary --queries questions.txt --json > answers.jsonl",
 )

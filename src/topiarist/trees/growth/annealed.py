@@ -40,7 +40,7 @@ def hplsa_schedule(start: float = 0.3) -> tuple[float, ...]:
     No classes separate below the critical one (``critical_inverse_temperature``), which is a faster start.
     """
     if not 0 < start <= 1:
-        raise ValueError(f"an inverse temperature to start from lies above 0 and not above 1, not at {start}")
+        raise ValueError(f"expected an inverse temperature above 0 and at most 1, got {start}")
     return (start, *(beta for beta in HPLSA_GRID if beta > start * (1 + 1e-9)))
 
 

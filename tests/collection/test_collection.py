@@ -619,7 +619,8 @@ def test_a_collection_that_was_grown_anew_is_seen(collection, path):
     from topiarist.collection.grow.recipe import Recipe
 
     Collection.grow(documents()[:80], path, Recipe(topics=2), force=True).close()
-    collection.shape(["rename 1 A"])
+    collection.refresh()
+    collection.shape([f"rename {collection.outline.topics[1]} A"])
     assert len(collection) == 80
     agree(collection)
 
@@ -630,7 +631,7 @@ def test_a_reader_goes_on_while_the_collection_is_grown_anew(collection, path):
     assert len(collection) == N_DOCS
     with Collection.open(path) as other:
         other.marks.read()
-        other.shape([Rename(1, "A")])  # the next writer sweeps
+        other.shape([Rename(other.outline.topics[1], "A")])  # the next writer sweeps
     with Collection.open(path) as other:
         assert len(other) == 60
     assert len(list(path.glob("g-*"))) == 1
@@ -640,7 +641,7 @@ def test_a_reader_whose_generation_is_gone_is_not_told_of_damage(collection, pat
     Collection.grow(documents()[:60], path, Recipe(topics=3), force=True).close()
     assert len(collection.documents) == N_DOCS
     with Collection.open(path) as other:
-        other.shape([Rename(1, "A")])
+        other.shape([Rename(other.outline.topics[1], "A")])
     with pytest.raises(ResourceError, match="was grown anew during this call"):
         _ = collection.shares
     assert collection.refresh()

@@ -17,9 +17,11 @@ from topiarist.cli.terminal.targets import save_figure
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe.account import PROBLEMS, find_short_texts, write_problem_list
 from topiarist.collection.describe.collection_facts import load_facts
+from topiarist.collection.describe.provenance import find_growth
 from topiarist.collection.describe.topic_tree import MIN_DOCUMENTS_TO_EVALUATE, TopicTree
 from topiarist.collection.grow.exclusions import find_exclusions
 from topiarist.collection.passages import count_documents
+from topiarist.collection.shape.kept_names import NameChanges
 from topiarist.display.first_sentence import first_sentence
 from topiarist.display.formats import (
     DOT,
@@ -67,6 +69,12 @@ class GrowResult:
             if curve is None or self.tree.n_docs < MIN_DOCUMENTS_TO_EVALUATE
             else float(curve.perplexity[curve.place])
         )
+
+    @property
+    def name_changes(self) -> NameChanges:
+        """Topics that were renamed, are gone or are new, if a collection was replaced."""
+        entry = find_growth(self.collection)
+        return NameChanges() if entry is None else NameChanges.from_dict(entry.body)
 
     @property
     def problems(self) -> list[Problem]:
@@ -126,6 +134,7 @@ def print_summary(result: GrowResult, *, n_words: int = 8, up_to_date: bool = Fa
         "seconds": round(result.seconds, 3),
         "phases": result.phases,
         "repeated": {name: repeated[name] for name in ("lines", "documents", "words", "kept") if name in repeated},
+        "name_changes": result.name_changes.to_dict(),
         "copies": {"copies": len(result.collection.copies), "originals": result.collection.copies.n_originals},
     }
     if result.stream is not None and result.stream.counts is not None:
@@ -169,6 +178,8 @@ def _print(result: GrowResult, console: Console, options: Options) -> None:
     print_tree(console, tree, options.words, options.depth)
     if result.n_hard:
         console.print(Text(f"({describe_unassigned(result.n_hard)})", style="dim"))
+    for sentence in result.name_changes.sentences:
+        console.print(Text(one_line(sentence)), soft_wrap=not console.is_terminal)
     console.print(Text(f"\n{tree.reason}"), soft_wrap=not console.is_terminal)
     if tree.n_docs < MIN_DOCUMENTS_TO_EVALUATE:
         note = f"{count_noun(tree.n_docs, 'document')} are too few to judge a tree by words it has not seen."

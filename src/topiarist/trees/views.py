@@ -12,7 +12,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from topiarist.arrays import TINY, Floats
+from topiarist.arrays import TINY, Array
 from topiarist.errors import InputError
 from topiarist.trees.tree import Tree
 
@@ -56,10 +56,10 @@ def select_siblings(tree: Tree, sizes: Sequence[float], number: int, top: int | 
     top = tree.root if top is None else top
     if number < 1:
         raise InputError(f"expected at least 1 node, got {number}")
-    prefixes: dict[int, list[Floats]] = {}  # by node: least costs of the first children, by number of nodes
-    costs: dict[int, Floats] = {}
+    prefixes: dict[int, list[Array]] = {}  # by node: least costs of the first children, by number of nodes
+    costs: dict[int, Array] = {}
     for node in reversed((top, *tree.descendants(top))):
-        steps = [np.zeros(1)]
+        steps: list[Array] = [np.zeros(1)]
         for child in tree.children(node):
             steps.append(_add_costs(steps[-1], costs[child], number))
         prefixes[node] = steps
@@ -90,9 +90,9 @@ def select_siblings(tree: Tree, sizes: Sequence[float], number: int, top: int | 
     return _sort_by_size(selected, sizes)
 
 
-def _add_costs(first: Floats, second: Floats, number: int) -> Floats:
+def _add_costs(first: Array, second: Array, number: int) -> Array:
     """Return the least sums of two costs by their joint number of nodes, up to ``number`` nodes."""
-    result = np.full(min(len(first) + len(second) - 1, number + 1), np.inf)
+    result: Array = np.full(min(len(first) + len(second) - 1, number + 1), np.inf)
     for count, cost in enumerate(first):
         end = min(len(second), len(result) - count)
         if np.isfinite(cost) and end > 0:

@@ -136,10 +136,12 @@ def run(options: Options) -> None:
     from topiarist.collection.collection import Collection
     from topiarist.collection.describe.tables import write_table
     from topiarist.collection.document_vectors import describe_missing_vectors
+    from topiarist.collection.shape.kept_names import find_name_changes
 
     screen, kind = Screen(options), _format(options)
     began = time.perf_counter()
     with Collection.open(options.folder) as collection, _reading(collection, options) as documents:
+        outline_before = collection.outline
         account = Account(keep=options.json or options.move_to is not None)
         rows = _flush_rows(account.passing(_file_documents(screen, collection, documents, options)), options)
         if options.json:
@@ -157,6 +159,8 @@ def run(options: Options) -> None:
         speed = f"; {account.number / max(seconds, 1e-9):,.0f} a second" if account.number >= MIN_TIMED else ""
         _say_columns(screen, collection, documents, options)
         _print_summary(screen, account, options, speed)
+        for sentence in find_name_changes(outline_before, collection.outline).sentences:
+            screen.say(one_line(sentence))
         _say_copies(screen, account)
         if account.number and (note := describe_missing_vectors(collection, options.vectors or options.embed)):
             screen.say(f"{note} (--vectors, --embed)")

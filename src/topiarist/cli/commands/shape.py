@@ -15,7 +15,7 @@ import typer
 from topiarist.cli.commands import show, tree
 from topiarist.cli.options import ALL_OPTIONS, WritingOptions, examples, option
 from topiarist.cli.terminal.screen import Screen, opened
-from topiarist.display.formats import and_more, count_noun, describe_word_use, one_line, verb
+from topiarist.display.formats import and_more, count_noun, describe_word_use, one_line
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.text.spelling import format_proposals
 
@@ -176,17 +176,18 @@ def _say_changes(
     from topiarist.collection.shape.previews import compare_snapshots
 
     changes = compare_snapshots(snapshot_before, snapshot_after)
+    n_before, n_after = _count_topics(snapshot_before), _count_topics(snapshot_after)
     if screen.options.json:
         screen.json({
             "edits": [format_edit(edit) for edit in edits], "dry_run": dry, "pending": pending,
-            "topics": {"before": len(snapshot_before), "after": len(snapshot_after)},
+            "topics": {"before": n_before, "after": n_after},
             "changes": [change.to_dict() for change in changes],
             "words": [use.to_dict() for use in uses],
         })  # fmt: skip
         return
     summary = f"{count_noun(len(edits), 'edit')}{' that would be made' if dry else ''}" if edits else "Fitted again"
     took = f" {seconds:.1f} s." if seconds > QUICK else ""
-    screen.print(f"{summary}: {count_noun(len(snapshot_before), 'topic')} before, {len(snapshot_after):,} after.{took}")
+    screen.print(f"{summary}: {count_noun(n_before, 'topic')} before, {n_after:,} after.{took}")
     for place, use in enumerate(uses[:MAX_LISTED]):
         screen.print(f"  {one_line(describe_word_use(use, then[place] if then else None))}")
     if len(uses) > MAX_LISTED:
@@ -201,6 +202,11 @@ def _say_changes(
         screen.next(*(["shape FOLDER --refit"] if pending else []), "tree FOLDER", "shape FOLDER --undo")
 
 
+def _count_topics(snapshot: TreeSnapshot) -> int:
+    """Return the number of topics without those that are headings."""
+    return len(snapshot.keys() - {topic.parent for topic in snapshot.values()})
+
+
 def _show_changes(screen: Screen, changes: Sequence[TopicChange]) -> None:
     listed_changes = [change for change in changes if not change.has_only_new_words]
     if listed_changes:
@@ -211,9 +217,14 @@ def _show_changes(screen: Screen, changes: Sequence[TopicChange]) -> None:
         screen.cut(f"{sizes[0]:>8}  → {sizes[1]:>8}  {change.topic:>4}  ", (_renamed(change), style))
     if len(listed_changes) > MAX_LISTED:
         screen.print((and_more(listed_changes, MAX_LISTED), "dim"))
-    if n_relabelled := len(changes) - len(listed_changes):
-        note = f"{count_noun(n_relabelled, 'topic')} {verb(n_relabelled)} called by other words of theirs now."
-        screen.print((note, "dim"))
+    renamed = [
+        f"#{change.topic} {change.before.name} → {change.after.name}"
+        for change in changes
+        if change.has_only_new_words and change.before and change.after
+    ]
+    if renamed:
+        shown = ", ".join(renamed[:MAX_LISTED])
+        screen.print(one_line(f"Renamed ({len(renamed):,}): {shown} {and_more(renamed, MAX_LISTED)}".rstrip()))
 
 
 def _renamed(change: TopicChange) -> str:
@@ -249,6 +260,7 @@ def _undo(screen: Screen, collection: Collection, *, dry: bool) -> None:
 
 def _log(screen: Screen, collection: Collection) -> None:
     from topiarist.collection.shape.history import UNDO, summarise_step
+    from topiarist.collection.shape.kept_names import NameChanges
     from topiarist.storage.edit_log import history
 
     entries = history(collection.generation.database)[::-1]
@@ -256,7 +268,7 @@ def _log(screen: Screen, collection: Collection) -> None:
     if screen.options.json:
         screen.json([
             {"number": entry.number, "time": entry.time, "kind": entry.kind, "what": summarise_step(entry),
-             "undone": entry.number in undone_numbers}
+             "undone": entry.number in undone_numbers, "name_changes": NameChanges.from_dict(entry.body).to_dict()}
             for entry in entries
         ])  # fmt: skip
         return
@@ -264,6 +276,8 @@ def _log(screen: Screen, collection: Collection) -> None:
         time = entry.time.replace("T", " ").removesuffix("+00:00")
         mark = "  (undone)" if entry.number in undone_numbers else ""
         screen.print(f"{entry.number:>4}  ", (f"{time}  ", "dim"), one_line(summarise_step(entry)), (mark, "dim"))
+        for sentence in NameChanges.from_dict(entry.body).sentences:
+            screen.hanging(f"      {one_line(sentence)}")
     screen.next("shape FOLDER --undo", "compare FOLDER --before")
 
 

@@ -139,12 +139,14 @@ def assign_names(
     names: Sequence[tuple[str, ...]] = (),
     unchanged: frozenset[int] = frozenset(),
     sizes: Sequence[float] = (),
+    former_names: Mapping[str, int] | None = None,
 ) -> Tree:
     """Return the tree with its nodes named by their best names or first words, unless users named them.
 
     A name in ``earlier_names`` stays if the documents of the node are ``unchanged``, if it is still a candidate, or if
     its words are still among the first words of the node. Other names share no word with their siblings if possible;
-    no two nodes have the same name. A heading without characteristic words is named by its two largest children, by
+    no two nodes have the same name. ``former_names`` are names in small letters that only one node may have again, or
+    none (−1). A heading without characteristic words is named by its two largest children, by
     ``sizes``.
     """
     unnamed = Tree(tree.parents)
@@ -162,6 +164,11 @@ def assign_names(
         ):
             node_names[node] = earlier_names[node]
     used_names = {name.casefold() for name in node_names}
+    former_names = former_names or {}
+
+    def list_used(node: int) -> set[str]:
+        return used_names | {name for name, owner in former_names.items() if owner != node}
+
     joined_nodes = list[int]()
     for parent in range(len(tree)):
         children = tree.children(parent)
@@ -173,7 +180,7 @@ def assign_names(
             if names[child] and JOINT in names[child][0]:
                 joined_nodes.append(child)
                 continue
-            node_names[child] = _choose_distinct_name(sibling_names, used_names, single_names, words[child])
+            node_names[child] = _choose_distinct_name(sibling_names, list_used(child), single_names, words[child])
             sibling_names.add(node_names[child])
             used_names.add(node_names[child].casefold())
     for node in sorted(joined_nodes, key=lambda node: -tree.depths[node]):  # deepest first: names of children exist
@@ -181,7 +188,7 @@ def assign_names(
         possible_names = join_names([node_names[child] for child in ranked])
         # names that retrieve the node come first
         examined_names = [name for name in names[node] if name in possible_names]
-        node_names[node] = _choose_unused_name([*examined_names, *possible_names], used_names, words[node])
+        node_names[node] = _choose_unused_name([*examined_names, *possible_names], list_used(node), words[node])
         used_names.add(node_names[node].casefold())
     return Tree(tree.parents, tuple(node_names))
 

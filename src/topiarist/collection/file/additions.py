@@ -19,8 +19,9 @@ from topiarist.collection.copies import (
     use_shares_of_originals,
 )
 from topiarist.collection.document_vectors import write_vectors
-from topiarist.collection.grow.fit_description import name_by_words, open_corpus, save_fit
+from topiarist.collection.grow.fit_description import find_stable_nodes, name_by_words, open_corpus, save_fit
 from topiarist.collection.search import index_part
+from topiarist.collection.shape.kept_names import retire_names
 from topiarist.collection.state import COUNTS, GENERATION, MINIMA, SEARCH, SHARES, TREE, VECTORS, State
 from topiarist.errors import InputError
 from topiarist.storage import edit_log
@@ -191,7 +192,9 @@ class Addition:
             vectors=None if vectors is None else np.concatenate([self.collection.vectors, vectors]),
         )  # fmt: skip
         self.parts += fit.parts
-        return fit.in_state(replace(state, shape=name_by_words(state.shape, fit.description)))
+        stable = find_stable_nodes(state.shape, fit.shares, self.collection.outline, self.collection.shares)
+        named = retire_names(self.collection.outline, name_by_words(state.shape, fit.description, stable))
+        return fit.in_state(replace(state, shape=named))
 
     def _with_pinned(self, shares: Csr) -> Csr:
         """Return shares in which pinned documents keep their rows."""

@@ -31,6 +31,7 @@ from topiarist.collection.grow.exclusions import REPEATED, add_repeated_lines, c
 from topiarist.collection.grow.read_as_grown import get_date_order
 from topiarist.collection.passages import DocumentCount, has_passages
 from topiarist.collection.search.results import Place
+from topiarist.collection.shape.kept_names import find_name_changes
 from topiarist.counts.counting import CountedTexts
 from topiarist.counts.embeddings.vector_sources import to_vector_source
 from topiarist.errors import UsageError, reading
@@ -246,6 +247,7 @@ def add_documents(
             body: dict[str, Any] = {"documents": len(new_documents), "learned": learn and new.learns}
             if n_brought < len(new_documents):
                 body["said"] = str(DocumentCount(len(new_documents), n_brought, n_brought, cut=True))
+            body |= find_name_changes(collection.outline, state.shape).to_dict()
             edit_log.record(generation.database, ADD, body, state.to_dict(), parts=new.parts)
             edit_log.forget(generation.database, find_reachable_states(generation))
         old_generations = collection.folder.manifest.kept

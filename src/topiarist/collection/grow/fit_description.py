@@ -163,8 +163,18 @@ def find_stable_nodes(shape: TreeState, shares: Csr, old_shape: TreeState, share
     return frozenset(nodes)
 
 
-def name_by_words(shape: TreeState, description: Description, stable: frozenset[int] = frozenset()) -> TreeState:
-    """Name the topics without a user-given name by their words; nodes in ``stayed`` keep their names."""
+def name_by_words(
+    shape: TreeState,
+    description: Description,
+    stable: frozenset[int] = frozenset(),
+    earlier_names: Sequence[str] = (),
+    former_names: Mapping[str, int] | None = None,
+) -> TreeState:
+    """Name the topics without a user-given name by their words; nodes in ``stable`` keep their names.
+
+    ``earlier_names`` are other earlier names of the nodes than their present ones. ``former_names`` are as in
+    ``assign_names``; by default those of the state.
+    """
     summaries: dict[int, NodeSummary] = {}
     for topic, node in zip(shape.node_topics, remove_words(description, shape.ignored).nodes, strict=True):
         summaries.setdefault(topic, node)
@@ -172,6 +182,11 @@ def name_by_words(shape: TreeState, description: Description, stable: frozenset[
     names = [summaries[topic].names if topic in summaries else () for topic in shape.topics]
     user_named = frozenset(shape.node(topic) for topic in shape.titles)  # other names keep away from theirs
     sizes = [summaries[topic].size if topic in summaries else 0.0 for topic in shape.topics]
-    plain = assign_names(replace(shape.tree, names=()), words, shape.tree.names, names, stable | user_named, sizes)
+    if former_names is None:
+        former_names = {name: shape.node_of.get(topic, -1) for name, topic in shape.former_names.items()}
+    plain = assign_names(
+        replace(shape.tree, names=()), words, earlier_names or shape.tree.names, names, stable | user_named, sizes,
+        former_names,
+    )  # fmt: skip
     labels = {topic: name for topic, name in zip(shape.topics, plain.names, strict=True) if topic in summaries}
     return shape.rename_unnamed(labels)

@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from topiarist.collection.classify.judgements import carry_over
-from topiarist.collection.contents import read_matrix
-from topiarist.collection.describe.topic_tree import assign_documents
+from topiarist.collection.contents import Description, read_description, read_matrix
+from topiarist.collection.describe.nodes import ROOT
+from topiarist.collection.describe.topic_tree import assign_documents, contains_word
+from topiarist.collection.grow.fit_description import name_by_words
 from topiarist.collection.review import review
 from topiarist.collection.search import saved_searches
 from topiarist.collection.shape.edits import Group, apply
+from topiarist.collection.shape.kept_names import NameChanges, find_name_changes, renumber_topics, retire_names
 from topiarist.collection.shape.tree_state import TreeState, make_unique
-from topiarist.collection.state import CATEGORIES, SHARES, VECTORS, State
+from topiarist.collection.state import CATEGORIES, SHARES, TREE, VECTORS, State
 from topiarist.errors import InputError, TopiaristError, UsageError
 from topiarist.metrics.comparison import match_nodes
 from topiarist.metrics.placed_documents import DocumentAssignments
@@ -45,36 +48,39 @@ ADD = "add"  # what the log calls an addition
 
 
 class InheritedState(NamedTuple):
-    """State with the inherited edits, and sentences about them."""
+    """State with the inherited edits, sentences about them, and the topics with another name or number."""
 
     state: State
     messages: tuple[str, ...]
+    changes: NameChanges = NameChanges()
 
 
-def inherit_edits(old: Collection, generation: Generation, state: State) -> InheritedState:
-    """Transfer names, notes, headings, pins, word edits, tags and read marks to the replacement of a collection.
+def inherit_edits(old: Collection, generation: Generation, state: State, *, rename: bool = True) -> InheritedState:
+    """Transfer names, numbers, notes, headings, pins, word edits, tags and read marks to a replacement.
 
-    Tags and marks are written to the database; the caller commits them with the state.
+    A topic with a counterpart keeps its number, and its name if ``rename`` is true. Tags and marks are written to the
+    database; the caller commits them with the state.
     """
     messages = list(_inherit_marks(old, generation))
-    shape, was, new_topics = state.shape, old.outline, dict[int, int]()
-    searches = any(
-        search.topic or "topic:" in search.query.lower() for search in saved_searches.list_saved_searches(old)
-    )
-    if searches or was.titles or was.notes or was.pins or was.heading_topics or was.seeds:
-        shares = read_matrix(generation.folder / state.pieces(SHARES)[0])
-        now = assign_documents(shape, shares, Documents(generation.database).ids())
-        new_topics = _match_topics(old, shape, now)
+    shape, was = state.shape, old.outline
+    shares = read_matrix(generation.folder / state.pieces(SHARES)[0])
+    now = assign_documents(shape, shares, Documents(generation.database).ids())
+    new_topics = _match_topics(old, shape, now)
+    if was.titles or was.notes or was.pins or was.heading_topics or was.seeds:
         shape, new_topics, remade = _rebuild_members(old, shape, now, new_topics)
         shape, new_topics, sentences = _inherit_headings(was, shape, new_topics)
         messages += remade if any("Carried over" in search for search in sentences) else []
         messages += sentences
+    if rename:
+        shape = _keep_names(was, shape, new_topics, read_description(generation.folder / state.parts[TREE]))
+    if was.titles or was.notes or was.pins or was.seeds:
         shape, sentences = _inherit_names(was, shape, new_topics)
         messages += sentences
         shape, sentences = _inherit_pins(was, shape, new_topics, set(Documents(generation.database).ids()))
         messages += sentences
         shape, sentences = _inherit_seeds(was, shape, new_topics)
         messages += sentences
+    shape, new_topics = _keep_numbers(was, shape, new_topics)
     messages += saved_searches.transfer_searches(old, generation.database, new_topics)
     shape, sentences = _inherit_word_edits(was, shape)
     messages += sentences
@@ -82,7 +88,47 @@ def inherit_edits(old: Collection, generation: Generation, state: State) -> Inhe
         messages.append("The categories that were learned are not carried over: learn them again")
     if old.state.pieces(VECTORS) and not state.pieces(VECTORS):
         messages.append("The collection before had vectors, this grow brought none: words alone decide now")
-    return InheritedState(replace(state, shape=shape), tuple(messages))
+    shape, changes = retire_names(was, shape), find_name_changes(was, shape)
+    if changes.sentences and new_topics:
+        n_kept = len(set(was.topics) & set(shape.topics)) - len(changes.renamed)
+        messages.append(f"{n_kept:,} of {len(was.topics):,} topics and headings keep number and name")
+    return InheritedState(replace(state, shape=shape), tuple(messages), changes)
+
+
+def _keep_names(
+    old_shape: TreeState, shape: TreeState, new_topics: Mapping[int, int], description: Description
+) -> TreeState:
+    """Give topics the names of their counterparts; no other topic gets a name that a topic had before."""
+    old_topics = {new: old for old, new in new_topics.items()}
+    names, kept_nodes = list[str](), set[int]()
+    for node, topic in enumerate(shape.topics):
+        name = old_shape.name(old_topics[topic]) if topic in old_topics else ""
+        name = "" if contains_word(name, shape.ignored) else name
+        name = shape.titles.get(topic, ROOT if node == shape.tree.root else name)
+        names.append(name)
+        if name:
+            kept_nodes.add(node)
+    former_names = dict(old_shape.former_names) | {
+        name.casefold(): topic for topic, name in zip(old_shape.topics, old_shape.tree.names, strict=True)
+    }
+    owners = {
+        name: shape.node_of.get(new_topics[topic], -1) if topic in new_topics else -1
+        for name, topic in former_names.items()
+    }
+    return name_by_words(shape, description, frozenset(kept_nodes), names, owners)
+
+
+def _keep_numbers(
+    old_shape: TreeState, shape: TreeState, new_topics: Mapping[int, int]
+) -> tuple[TreeState, dict[int, int]]:
+    """Give topics the numbers of their counterparts, and other topics numbers that no topic had before."""
+    numbers = {shape.root: old_shape.root}
+    for old, new in new_topics.items():
+        if new in shape.node_of and new not in numbers and old != old_shape.root:
+            numbers[new] = old
+    shape = replace(shape, former_names=old_shape.former_names)
+    kept_topics = {old: numbers[new] for old, new in new_topics.items() if numbers.get(new) == old}
+    return renumber_topics(shape, numbers, old_shape.next_topic), kept_topics
 
 
 def _match_topics(old: Collection, shape: TreeState, now: DocumentAssignments) -> dict[int, int]:

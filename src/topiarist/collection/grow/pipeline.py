@@ -38,6 +38,7 @@ from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.grow.sources import name_sources, read_sources
 from topiarist.collection.grow.state import GrowOptions, GrowState
 from topiarist.collection.search import index_part
+from topiarist.collection.shape.kept_names import NameChanges
 from topiarist.collection.shape.tree_state import TreeState
 from topiarist.collection.state import COUNTS, FLAT, MINIMA, SEARCH, TREE, State
 from topiarist.errors import DamagedError, InputError, UsageError
@@ -198,8 +199,9 @@ def publish(state: GrowState, collection_state: State, parts: Parts) -> Collecti
     database, generation = state.database, state.generation
     if edit_log.current(database) is None:
         with database.transaction():
-            inherited = _inherit_edits(state, collection_state)
+            inherited, changes = _inherit_edits(state, collection_state)
             body = {"model": collection_state.model, "carried": inherited.shape != collection_state.shape}
+            body |= changes.to_dict()
             if _was_interrupted(state, collection_state):
                 body[STOPPED] = INTERRUPTED
             if state.options.blocks is not None:
@@ -217,17 +219,20 @@ def _was_interrupted(state: GrowState, collection_state: State) -> bool:
     return description.facts.get(STOPPED) == INTERRUPTED
 
 
-def _inherit_edits(state: GrowState, collection_state: State) -> State:
-    """Return the state with the user edits of the collection that is replaced."""
+def _inherit_edits(state: GrowState, collection_state: State) -> tuple[State, NameChanges]:
+    """Return the state with the user edits of the collection that is replaced, and the changes of names."""
     old = inheritance.open_previous(os.fspath(state.growing.path))
+    changes = NameChanges()
     if old is None:
-        return collection_state
+        return collection_state, changes
     try:
-        collection_state, notes = inheritance.inherit_edits(old, state.generation, collection_state)
+        collection_state, notes, changes = inheritance.inherit_edits(
+            old, state.generation, collection_state, rename=state.recipe.hierarchy is None
+        )
     except DamagedError:
         notes = ("The edits of the previous collection cannot be read and are not transferred",)
     finally:
         old.close()
     for sentence in notes:
         state.options.reporter.add_note(sentence)
-    return collection_state
+    return collection_state, changes

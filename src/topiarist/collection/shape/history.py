@@ -31,6 +31,7 @@ from topiarist.collection.shape.edit_language import (
     replace_topic_names,
 )
 from topiarist.collection.shape.edits import Branch, Edit, Pin, apply
+from topiarist.collection.shape.kept_names import find_name_changes, retire_names
 from topiarist.collection.shape.refit import Start, compute_start, refit_counts
 from topiarist.collection.shape.tree_state import TreeState
 from topiarist.collection.shape.words import find_seed_columns
@@ -121,6 +122,7 @@ def apply_edits(
                     state,
                     shape=name_by_words(outline, collection.description, _find_unchanged_names(collection, outline)),
                 )
+            state = replace(state, shape=retire_names(collection.outline, state.shape))
             if outline.pins != collection.outline.pins:
                 state, parts = _write_pinned_shares(collection, generation, state)
         body: dict[str, Any] = {
@@ -129,6 +131,7 @@ def apply_edits(
         }
         if fits:
             body |= {FITTED: True, **outcome}
+            body |= find_name_changes(outline, state.shape).to_dict()
             body |= {} if edits or edit_number is None else _link_to_edit(generation, edit_number)
         edit_log.record(generation.database, EDIT if edits else REFIT, body, state.to_dict(), parts=parts)
     collection.refresh()
@@ -372,7 +375,9 @@ def fit_tree(
         if from_start
         else find_stable_nodes(fitted_shape, fit.shares, collection.outline, collection.shares)
     )
-    state = fit.in_state(replace(collection.state, shape=name_by_words(fitted_shape, fit.description, steady)))
+    named = name_by_words(fitted_shape, fit.description, steady)
+    named = replace(named, former_names={}) if from_start else retire_names(collection.outline, named)
+    state = fit.in_state(replace(collection.state, shape=named))
     return (
         state.with_part(SEARCH, search.name),
         [*fit.parts, search],

@@ -40,6 +40,7 @@ class TreeState:
     seeds: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # seed words of topics
     ignored: tuple[str, ...] = ()  # words excluded from the model
     united: Mapping[str, str] = field(default_factory=dict)  # word that each united spelling counts as
+    former_names: Mapping[str, int] = field(default_factory=dict)  # topic that last had a name, in small letters
     next_topic: int = 0
     pending: bool = False
 
@@ -176,6 +177,7 @@ class TreeState:
             "seeds": {str(topic): list(words) for topic, words in self.seeds.items()},
             "ignored": list(self.ignored),
             "united": dict(self.united),
+            "former_names": dict(self.former_names),
             "next_topic": self.next_topic,
             "pending": self.pending,
         }
@@ -198,6 +200,7 @@ class TreeState:
                 seeds={int(topic): tuple(map(str, words)) for topic, words in body.get("seeds", {}).items()},
                 ignored=tuple(map(str, body.get("ignored", ()))),
                 united={str(spelling): str(word) for spelling, word in body.get("united", {}).items()},
+                former_names={str(name): int(topic) for name, topic in body.get("former_names", {}).items()},
                 next_topic=int(body["next_topic"]),
                 pending=bool(body["pending"]),
             )

@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 from benchmarks.paths import SHARED_DATA
 from topiarist.metrics import example_f1
 
-PROBLEMS = ("arts", "business", "education", "science")
+PROBLEMS = ("arts", "business", "education", "science", "health", "reference")
 N_TEST = 3000
 COSTS = (0.1, 1.0, 10.0)  # of LinearSVC on rows of length one
 NEIGHBOURS, SHARES = (5, 10, 20, 30, 50), np.arange(0.10, 0.65, 0.05)

@@ -35,6 +35,7 @@ def ways(tree: Tree) -> dict[str, Callable[[], Any]]:
     return {
         NAIVE: lambda: HierarchicalMixture(smoothing=0.5, effective_length=None),
         "naive Bayes, scikit-learn": lambda: MultinomialNB(alpha=0.5, fit_prior=False),
+        "naive Bayes, λ = .01": lambda: HierarchicalMixture(smoothing=0.01, effective_length=None),
         FLAT: lambda: PLC(**PLAIN),
         "HiMi, uniform": lambda: HierarchicalMixture(tree, topic_mix="uniform", smoothing=0.5, effective_length=None),
         UNIFORM: lambda: HPLC(tree, topic_mix="uniform", **PLAIN),

@@ -66,17 +66,17 @@ def abstracts() -> Figure:
 
 
 def labels() -> Figure:
-    """F of the two mixture models on four problems."""
+    """F of the two mixture models on each problem."""
     first = tables("labels")[0]
     names, theirs, ours = [], [], []
     for model in ("PMM1", "PMM2"):
-        for problem, cell in zip(first.head[1:5], first.row(model)[1:5], strict=True):
+        for problem, cell in zip(first.head[1:-2], first.row(model)[1:-2], strict=True):
             mean, spread, paper = numbers(cell)
             names.append(f"{problem}\n{model}")
             theirs.append(paper)
             ours.append((mean, spread))
     figure = _beside(names, theirs, ours, "F, per cent, 2,000 pages")
-    figure.axes[0].tick_params(axis="x", labelsize=7)
+    figure.axes[0].tick_params(axis="x", labelsize=5)
     figure.axes[0].set_ylim(30, 90)
     return figure
 
@@ -106,9 +106,9 @@ def finding() -> Figure:
     names, theirs, ours = [], [], []
     for way in ("VSM", "VSM++"):
         row = found.row(way)
-        for place, name in enumerate(("MED", "CRAN", "CACM")):
+        for place, name in enumerate(name for name in found.head[1:] if not name.startswith("paper")):
             names.append(f"{name}\n{way}")
-            theirs.append(float(row[4 + place]))
+            theirs.append(float(row[found.head.index(f"paper, {name}")]))
             ours.append(_of(row[1 + place].partition("/")[0]))
     return _beside(names, theirs, ours, "average precision, nine points")
 

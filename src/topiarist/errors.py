@@ -39,6 +39,14 @@ class UsageError(TopiaristError, ValueError):
     exit_code = 2
 
 
+class MissingError(UsageError):
+    """Error of a document, topic, page, word or level that does not exist; ``kind`` names which, ``topic`` its number."""
+
+    def __init__(self, message: str, *, hint: str = "", kind: str = "document", topic: int | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.kind, self.topic = kind, topic
+
+
 class InputError(TopiaristError, ValueError):
     """Input without usable content, or of another kind than declared."""
 

@@ -52,3 +52,18 @@ def test_a_pin_is_shown_against_the_topic_that_it_goes_to(client):
     unpin = client.put_form("/shape", edit="unpin", document="wire/law/bail/000.txt", state=old)
     assert "the tree after these edits" in unpin.text
     assert "Apply my edit" in unpin.text
+
+
+def test_programs_get_both_versions_and_can_apply_theirs(client):
+    topic, old = leaf(client), client.view.mark
+    edit(client, "rename", topic, name="Theirs")
+    form = {"edit": "rename", "topic": topic, "name": "Mine", "state": old}
+    headers = {"Origin": HERE, "Accept": "application/json"}
+    answer = client.post("/shape", data={**form, "token": client.app.state.session.token}, headers=headers)
+    assert answer.status_code == 409
+    told = answer.json()
+    assert "called Theirs" in told["theirs"]
+    assert "Mine" in told["yours"]
+    assert told["button"] == "Apply my edit"
+    assert client.put_form("/shape", **{**form, "state": told["state"]}).status_code < 400
+    assert client.view.names[client.view.shape.node(topic)] == "Mine"

@@ -5,6 +5,7 @@ import os
 import random
 import re
 import sqlite3
+from datetime import datetime
 
 import pytest
 from starlette.testclient import TestClient
@@ -15,7 +16,6 @@ from topiarist.collection.file.additions import MAX_UNDOABLE_ADDITIONS
 from topiarist.collection.file.arrivals import add_documents
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.edits import Delete
-from topiarist.display.formats import format_day
 from topiarist.errors import UsageError
 from topiarist.storage import edit_log
 from topiarist.text.documents import Document
@@ -54,12 +54,16 @@ def test_a_topic_that_is_gone_tells_where_its_documents_are(copied):
     view = client.app.state.session.view()
     leaf = view.tree.leaves[0]
     topic, name = view.shape.topics[leaf], view.names[leaf]
-    grown = edit_log.history(view.collection.generation.database, kind="grow")[0].time
     with Collection.open(copied) as collection:
         collection.shape([Delete(topic)], refit=False)
     page = client.get(f"/topic/{topic}.json").json()
     assert page["title"] == "This topic no longer exists"
-    assert f"Topic “{name}” belonged to the model of {format_day(grown)}." in page["message"]
+    deleted = edit_log.history(view.collection.generation.database, limit=1)[0].time
+    moment = datetime.fromisoformat(deleted).astimezone()
+    assert f"Topic “{name}” was removed at {moment:%H:%M} (" in page["message"]
+    assert "delete" in page["message"].lower()
+    answer = client.get(f"/topic/{topic}")
+    assert answer.text.count('action="/undo"') == 1
     assert page["links"][0]["name"] == view.names[view.tree.parents[leaf]]
     for number in range(MAX_UNDOABLE_ADDITIONS + 1):  # after which earlier states are forgotten
         with Collection.open(copied) as collection:
@@ -87,7 +91,7 @@ def test_messages_name_topics_and_never_tell_a_number_alone(copied):
     form = {"token": session.token, "state": session.view().mark, "topic": topics[leaf]}
     answer = client.post("/read", data=form, headers={"Origin": HERE})
     assert answer.status_code == 404
-    assert f"Topic “{names[leaf]}” belonged to the model of" in answer.text
+    assert f"Topic “{names[leaf]}” was removed at " in answer.text
 
 
 def test_a_fault_of_ours_has_a_number_and_no_text(client, monkeypatch):

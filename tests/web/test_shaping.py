@@ -1,5 +1,6 @@
 """Shaping in place: names by a click and a candidate, topics that are ticked, splits that are seen before; one undo."""
 
+import json
 import re
 
 import numpy as np
@@ -50,6 +51,37 @@ def test_a_name_is_chosen_in_two_acts_without_leaving_the_page(page, changing):
     page.wait_for_selector("h1")
     assert heading(page) == before
     assert page.problems == []
+
+
+def test_rename_of_a_changed_topic_offers_both_versions(page, changing):
+    page.goto(f"{changing.address}/topic/1")
+    page.locator("h1 [data-rename]").click()
+    page.wait_for_selector(".naming input")
+    session = changing.app.state.session
+    with session.writer() as collection:
+        apply_edits(collection, [Rename(1, "Theirs")], refit=False)
+    page.locator(".naming input").fill("Mine")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".naming .notice")
+    text = page.locator(".naming .notice").inner_text()
+    assert "called Theirs" in text
+    assert "Your change:" in text
+    page.get_by_role("button", name="Apply my edit").click()
+    until(page, "document.querySelector('h1').textContent.includes('Mine')")
+
+
+def test_failed_request_shows_its_own_reason(page, changing):
+    page.goto(f"{changing.address}/topic/1")
+    page.wait_for_selector('[role="tree"]')
+    reason = json.dumps({"message": "The disk is full", "hint": "Free some space."})
+    page.route("**/shape.json?*", lambda route: route.fulfill(status=503, content_type="application/json", body=reason))
+    page.locator("h1 [data-rename]").click()
+    page.wait_for_selector(".strip.gone")
+    assert page.locator(".strip.gone").inner_text() == "The disk is full. Free some space."
+    page.unroute("**/shape.json?*")
+    page.route("**/shape.json?*", lambda route: route.abort())
+    page.locator("h1 [data-rename]").click()
+    until(page, "document.querySelector('.strip.gone').textContent.includes('not running any more')")
 
 
 def test_a_name_is_typed_in_the_picture(page, changing):

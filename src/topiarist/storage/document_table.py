@@ -13,7 +13,7 @@ from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any, TypeVar
 
-from topiarist.errors import InputError, UsageError
+from topiarist.errors import InputError, MissingError
 from topiarist.storage import facts
 from topiarist.storage.database import CodedTexts, Database
 from topiarist.text.dates import AUTO
@@ -54,7 +54,7 @@ class Documents:
         if row is None:
             near_ids = self.near_ids(id)
             hint = " or ".join(near_ids) if near_ids else "Use an id that topiarist find shows."
-            raise UsageError(f"there is no document {id!r}", hint=hint)
+            raise MissingError(f"there is no document {id!r}", hint=hint)
         return row
 
     def has(self, id: str) -> bool:
@@ -75,7 +75,7 @@ class Documents:
             documents.update({row[0]: _to_document(row, labels.get(row[0], ())) for row in records})
         missing = [row for row in row_list if row not in documents]
         if missing:
-            raise UsageError(f"there is no document in row {missing[0]}: there are {len(self):,}")
+            raise MissingError(f"there is no document in row {missing[0]}: there are {len(self):,}")
         return [documents[row] for row in row_list]
 
     def iterate(self, start: int = 0, stop: int | None = None) -> Iterator[Document]:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.errors import UsageError
+from topiarist.errors import MissingError, UsageError
 from topiarist.storage.database import CodedTexts, Database
 from topiarist.storage.document_table import Documents, make_placeholders, split_batches
 from topiarist.text.characters import clean_name
@@ -117,7 +117,7 @@ class Marks:
         number = len(Documents(self.database))
         unknown_rows = [row for row in row_list if not 0 <= row < number]
         if unknown_rows:
-            raise UsageError(f"there is no document in row {unknown_rows[0]}: there are {number:,}")
+            raise MissingError(f"there is no document in row {unknown_rows[0]}: there are {number:,}")
         return row_list
 
 

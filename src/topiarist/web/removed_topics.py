@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 from topiarist.collection.describe.provenance import RemovedTopic, find_removed_topic, remembers_all_topics
-from topiarist.display.formats import format_day
+from topiarist.display.formats import format_day, format_time
 from topiarist.display.locale.catalogues import translate
-from topiarist.errors import UsageError
+from topiarist.errors import MissingError, UsageError
 from topiarist.web.view import View
 
 _TOPIC_NUMBER = re.compile(r"#(\d{1,9})\b")
-_MISSING = re.compile(r"there is no topic (\d{1,9})$")
 
 
 class LeftOutError(UsageError):
@@ -20,12 +20,14 @@ class LeftOutError(UsageError):
 
 def missing(error: UsageError) -> int | None:
     """Return the missing topic that an error names."""
-    result = _MISSING.search(error.message)
-    return int(result[1]) if result else None
+    return error.topic if isinstance(error, MissingError) else None
 
 
 def meaning_of(view: View, topic: int, was: RemovedTopic | None) -> str:
     """Return what a missing topic was, as far as the log knows it."""
+    if was is not None and was.step:
+        values = {"name": was.name, "time": _format_moment(was.removed), "step": was.step}
+        return translate("Topic “{name}” was removed at {time} ({step}).", **values)
     if was is not None:
         return translate("Topic “{name}” belonged to the model of {day}.", name=was.name, day=format_day(was.time))
     if remembers_all_topics(view.collection):
@@ -34,6 +36,13 @@ def meaning_of(view: View, topic: int, was: RemovedTopic | None) -> str:
         "Topic {topic} does not exist. Topics of earlier trees are not available.",
         topic=str(topic),
     )
+
+
+def _format_moment(time: str) -> str:
+    """Return the hour and minute of a moment today, otherwise with its day."""
+    now = datetime.now().astimezone()
+    moment = datetime.fromisoformat(time).astimezone()
+    return f"{moment:%H:%M}" if moment.date() == now.date() else format_time(time)
 
 
 def sentence(text: str) -> str:

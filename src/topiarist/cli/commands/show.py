@@ -24,7 +24,7 @@ from topiarist.display.formats import (
     one_line,
     percent,
 )
-from topiarist.errors import UsageError
+from topiarist.errors import MissingError, UsageError
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -97,7 +97,7 @@ def topic_meant(collection: Collection, thing: str) -> int | None:
         if is_document:
             return None
         near_ids = collection.documents.near_ids(thing)
-        if error.message.startswith("no topic"):
+        if isinstance(error, MissingError):
             raise UsageError(NO_SUCH_THING.format(thing=thing), hint=" or ".join(near_ids) or error.hint) from None
         raise
     exact = thing.lstrip("#").isdecimal() or collection.outline.name(topic).casefold() == thing.casefold()

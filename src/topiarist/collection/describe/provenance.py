@@ -18,7 +18,7 @@ from topiarist.collection.describe.statistics import Figures
 from topiarist.collection.file.additions import ADD
 from topiarist.collection.grow.allowed_folders import PLACES, read_allowed_folders
 from topiarist.collection.grow.recipe import Recipe
-from topiarist.collection.shape.history import FITTED, REFIT, REMOVE, UNDO, get_stop_iteration
+from topiarist.collection.shape.history import EDIT, FITTED, REFIT, REMOVE, UNDO, describe_step, get_stop_iteration
 from topiarist.collection.state import SHARES, TREE, State
 from topiarist.storage import edit_log
 from topiarist.text.readers.kinds import kind_of
@@ -48,11 +48,16 @@ class LastFit:
 
 @dataclass(frozen=True)
 class RemovedTopic:
-    """Topic of an earlier tree: its name, the time of that tree, and the node with most of its documents now."""
+    """Topic of an earlier tree: its name, the time of that tree, and the node with most of its documents now.
+
+    ``step`` describes the edit that removed it, empty for a fit or a growth. ``removed`` is the time of that edit.
+    """
 
     name: str
     time: str
     now: int | None
+    removed: str = ""
+    step: str = ""
 
 
 def find_last_fit(collection: Collection) -> LastFit:
@@ -94,13 +99,19 @@ def is_unchanged_since_growth(collection: Collection) -> bool:
 def find_removed_topic(figures: Figures, topic: int) -> RemovedTopic | None:
     """Find a removed topic in earlier states; None if no known tree had it."""
     database = figures.collection.generation.database
+    next_entry: edit_log.Edit | None = None
     for entry in islice(edit_log.walk(database), MAX_EDITS):
         body = edit_log.state(database, entry.after)
         if edit_log.FORGOTTEN_KEY in body:
+            next_entry = entry
             continue
         state = State.from_dict(body)
         if topic in state.shape.node_of:
-            return RemovedTopic(state.shape.name(topic), entry.time, _find_current_node(figures, state, topic))
+            now = _find_current_node(figures, state, topic)
+            is_edit = next_entry is not None and next_entry.kind in (EDIT, UNDO)
+            removal = (next_entry.time, describe_step(database, next_entry)) if next_entry and is_edit else ("", "")
+            return RemovedTopic(state.shape.name(topic), entry.time, now, *removal)
+        next_entry = entry
     return None
 
 

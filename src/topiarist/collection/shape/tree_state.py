@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from topiarist.errors import DamagedError, UsageError, describe_error
+from topiarist.errors import DamagedError, MissingError, UsageError, describe_error
 from topiarist.text.characters import clean_name
 from topiarist.text.spelling import format_proposals
 from topiarist.trees.edits import Edit
@@ -75,9 +75,8 @@ class TreeState:
     def node(self, topic: int) -> int:
         """Return the node of a topic; raise UsageError for an unknown topic."""
         if topic not in self.node_of:
-            raise UsageError(
-                f"there is no topic {topic}", hint=f"one of {len(self.topics)}: {_join_topics(self.topics)}"
-            )
+            hint = f"one of {len(self.topics)}: {_join_topics(self.topics)}"
+            raise MissingError(f"there is no topic {topic}", hint=hint, kind="topic", topic=topic)
         return self.node_of[topic]
 
     def model_nodes(self, topic: int) -> tuple[int, ...]:
@@ -123,7 +122,8 @@ class TreeState:
             if topics:
                 paths = "; ".join(f"#{topic} {self.path(topic)}" for topic in topics[:MAX_SHOWN])
                 raise UsageError(f"{len(topics)} topics are called {name!r}: {paths}", hint=f"#{topics[0]}, its number")
-        raise UsageError(f"no topic is called {name!r}", hint=format_proposals(name, list(self.tree.names)))
+        hint = format_proposals(name, list(self.tree.names))
+        raise MissingError(f"no topic is called {name!r}", hint=hint, kind="topic")
 
     def _find_by_name(self, text: str) -> list[int]:
         return [topic for topic, name in zip(self.topics, self.tree.names, strict=True) if name.casefold() == text]

@@ -238,5 +238,7 @@ def conflict_answer(request: Request, view: View, conflict: Conflict) -> Respons
             "{what}: {steps}. Current state: {theirs}.",
             what=conflict.title, steps="; ".join(conflict.since), theirs=conflict.theirs,
         )  # fmt: skip
-        return failures.answer(request, failures.Failure(409, conflict.title, message, translate("Reload the page.")))
+        failure = failures.Failure(409, conflict.title, message, translate("Reload the page."))
+        choice = {name: getattr(conflict, name) for name in ("theirs", "yours", "button", "state")}
+        return JSONResponse({**vars(failure), **choice, "links": []}, 409)
     return HTMLResponse(frame.page_of(request, "conflict.html", conflict, view), 409)

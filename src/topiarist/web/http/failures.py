@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import secrets
 import tempfile
 import traceback
@@ -28,7 +27,7 @@ from starlette.types import Message, Receive, Scope, Send
 from topiarist.collection.describe.provenance import find_removed_topic
 from topiarist.collection.shape.history import ChangedError
 from topiarist.display.locale.catalogues import current_language, translate
-from topiarist.errors import DamagedError, InputError, ResourceError, TopiaristError, UsageError
+from topiarist.errors import DamagedError, InputError, MissingError, ResourceError, TopiaristError, UsageError
 from topiarist.version import __version__
 from topiarist.web import addresses, frame, rendering
 from topiarist.web.http import safety
@@ -38,7 +37,6 @@ from topiarist.web.values import Choice, link
 from topiarist.web.view import View
 
 JSON = "application/json"
-_MISSING = re.compile(r"(?:there is )?no (document|topic|page|word|level)\b(?! was)")
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,7 @@ class Failure:
     links: tuple[Choice, ...] = ()
     number: str = ""  # of a fault of ours, as the log has it
     log: str = ""
+    undo: bool = False  # whether the page offers to undo the last change
     details: str = ""  # of a fault, to be sent to whoever may mend it: places in our code, no text of a document
 
 
@@ -93,10 +92,14 @@ def answer(request: Request, failure: Failure) -> Response:
     if wants_data(request):
         return JSONResponse({**vars(failure), "links": [vars(link) for link in failure.links]}, failure.status)
     session, view, page_frame, token = request.app.state.session, None, None, ""
+    here, undoable = "", None
     try:
         view = session.view()
         page_frame = frame.frame(view)
         token = "" if session.read_only or failure.status >= 500 else session.token
+        if failure.undo and token:
+            here = frame.get_request_path(request) if request.method == "GET" else "/"
+            undoable = session.undoable(view)
     except Exception:
         page_frame = None
     text = rendering.render(
@@ -105,12 +108,12 @@ def answer(request: Request, failure: Failure) -> Response:
         page=failure,
         frame=page_frame,
         root=request.app.state.root,
-        here="",
+        here=here,
         token=token,
         query="",
         read_only=session.read_only,
         job=NO_JOB if view is None else session.strip(view),
-        undoable=None,
+        undoable=undoable,
         version="",
     )
     return HTMLResponse(text, failure.status)
@@ -129,13 +132,12 @@ def _answer_error(request: Request, error: Exception) -> Response:
 
 def _usage_failure(view: View, error: UsageError) -> Failure:
     status, title = 422, translate("Invalid request")
-    result = _MISSING.match(error.message)
     if isinstance(error, LeftOutError):
         return Failure(404, translate("Skipped file"), error.message, error.hint)
     if isinstance(error, ChangedError):
         status, title = 409, translate("The collection has changed")
-    elif result:
-        status, title = 404, translate("No such {thing}", thing=result[1])
+    elif isinstance(error, MissingError):
+        status, title = 404, translate("No such {thing}", thing=error.kind)
     return Failure(status, title, *with_topic_names(view, error))
 
 
@@ -174,10 +176,11 @@ def _removed_topic_failure(view: View, error: UsageError) -> Failure | None:
     if was is None:
         return Failure(404, translate("Topic not found"), description, translate("Open the overview."))
     if was.now is None:
-        return Failure(404, translate("This topic no longer exists"), description, translate("Open the overview."))
+        hint = translate("Open the overview.")
+        return Failure(404, translate("This topic no longer exists"), description, hint, undo=bool(was.step))
     links = (link(view.names[was.now], addresses.topic(view.shape.topics[was.now])),)
     text = translate("{meant} Most of its documents are now under:", meant=description)
-    return Failure(404, translate("This topic no longer exists"), text, "", links)
+    return Failure(404, translate("This topic no longer exists"), text, "", links, undo=bool(was.step))
 
 
 class Faults(safety.Middleware):

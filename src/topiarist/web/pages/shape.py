@@ -151,7 +151,7 @@ def load(view: View, ask: Ask) -> ShapePage:
             uses = tuple(map(describe_word_use, find_word_uses(view.collection, [edit_of(ask)])))
         except UsageError as error:
             message, hint = with_topic_names(view, error)
-            problem = translate("{problem} Try: {hint}.", problem=message, hint=hint) if hint else message
+            problem = translate("{problem} Try: {hint}.", problem=message, hint=hint.rstrip(".")) if hint else message
     current_name = view.shape.titles.get(ask.topic, "") if ask.topic is not None else ""
     subject = ask.document if ask.edit in OF_DOCUMENTS else ask.words if ask.edit in OF_WORDS else view.names[node]
     return_address = addresses.document(ask.document) if ask.edit in OF_DOCUMENTS else addresses.topic(ask.topic or 0)

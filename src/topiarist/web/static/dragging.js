@@ -1,6 +1,6 @@
 // Moving a topic by hand: dropped on another, it hangs below that one. One step, which Undo takes back; the form of the
 // topic does the same without a mouse.
-import { gone, root, say } from "./explorer.js";
+import { ask, gone, root, say } from "./explorer.js";
 import { swap } from "./swap.js";
 
 const meta = (name) => document.querySelector(`meta[name="topiarist-${name}"]`)?.content;
@@ -48,19 +48,15 @@ function mark(name) {
 async function move(topic, onto) {
   const [what, where] = [topic.textContent.trim(), onto.textContent.trim()];
   const state = document.querySelector('form.picture input[name="state"]').value;
-  let answer;
   try {
-    answer = await fetch(`${root}/shape`, {
+    await ask(`${root}/shape`, {
       method: "POST",
       headers: { "X-Topiarist-Token": meta("token"), Accept: "application/json" },
       body: new URLSearchParams({ edit: "move", topic: topic.id.slice(1), other: onto.id.slice(1), state }),
     });
-  } catch {
-    return gone();
-  }
-  if (!answer.ok) {
-    const told = await answer.json().catch(() => ({}));
-    return say(told.message ? `Not moved: ${told.message}` : "Not moved");
+  } catch (error) {
+    if (!error.offline) await swap(location.href, false, {});
+    return gone(error);
   }
   await swap(location.href, false, { focus: onto.id });
   return say(`${what} hangs below ${where} now; Undo takes it back`);

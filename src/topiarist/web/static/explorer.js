@@ -30,18 +30,41 @@ export function say(text) {
   document.getElementById("said").textContent = text;
 }
 
-export async function data(address) {
-  const answer = await fetch(address, { headers: { Accept: "application/json" } });
-  if (!answer.ok) throw new Error(answer.status);
-  return answer.json();
+/**
+ * The answer of the server, or an error: offline if there is none, otherwise with the reason. If the collection has
+ * changed, the reason has both versions, and state is that in which the change can still be applied.
+ */
+export async function ask(address, options) {
+  let answer;
+  try {
+    answer = await fetch(address, options);
+  } catch {
+    throw Object.assign(new Error("no answer"), { offline: true });
+  }
+  if (answer.ok) return answer;
+  const failure = await answer.json().catch(() => ({}));
+  const next = failure.yours ? `Your change: ${failure.yours}` : failure.hint;
+  const parts = [failure.message || `The request failed (${answer.status})`, next];
+  const reason = parts.filter(Boolean).map(sentence).join(" ");
+  throw Object.assign(new Error(reason), { state: failure.button && failure.state });
 }
 
-export function gone() {
-  if (document.querySelector(".strip.gone")) return;
-  const strip = document.createElement("div");
+function sentence(text) {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+export async function data(address) {
+  return (await ask(address, { headers: { Accept: "application/json" } })).json();
+}
+
+/** Show why a request failed; without any answer, that the program has ended. */
+export function gone(error) {
+  const strip = document.querySelector(".strip.gone") ?? document.createElement("div");
   strip.className = "strip bad gone";
   strip.setAttribute("role", "status");
-  strip.textContent = "topiarist is not running any more. Start it again with: topiarist explore";
+  strip.textContent = error.offline
+    ? "topiarist is not running any more. Start it again with: topiarist explore"
+    : error.message;
   document.querySelector("header").after(strip);
 }
 

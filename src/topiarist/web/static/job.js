@@ -13,8 +13,8 @@ export function startJob() {
     let job;
     try {
       job = await data(`${root}/job.json`);
-    } catch {
-      return gone();
+    } catch (error) {
+      return gone(error);
     }
     if (!job.running) return ended(strip, text, job);
     text.textContent = `${job.sentence} These pages show the tree as it was.`;

@@ -1,5 +1,5 @@
 // Marks of one document of a list, without leaving the list.
-import { gone, root, say } from "./explorer.js";
+import { ask, gone, root, say } from "./explorer.js";
 
 const READING = "reading list";
 const token = () => document.querySelector('meta[name="topiarist-token"]').content;
@@ -9,12 +9,11 @@ const state = () => document.querySelector('meta[name="topiarist-state"]').conte
 const selected = () => document.activeElement?.closest(".items .item") || document.querySelector(".items .item.at");
 
 async function send(path, values) {
-  const answer = await fetch(`${root}${path}`, {
+  await ask(`${root}${path}`, {
     method: "POST",
-    headers: { "X-Topiarist-Token": token() },
+    headers: { "X-Topiarist-Token": token(), Accept: "application/json" },
     body: new URLSearchParams({ ...values, state: state() }),
   });
-  if (!answer.ok) throw new Error(answer.status);
 }
 
 function show(item, kind, text) {
@@ -22,11 +21,6 @@ function show(item, kind, text) {
   mark.className = kind;
   mark.textContent = text;
   item.querySelector(kind === "read" ? "h3" : ".facts").append(" ", mark);
-}
-
-function refused(error) {
-  if (error.message === "409") return say("The collection was grown anew: reload the page");
-  return error.message === "503" ? say("The collection is being written: try again in a moment") : gone();
 }
 
 /** Read, or not again; ``only``: what is read stays so. */
@@ -39,7 +33,7 @@ export async function markItem(only = false) {
   try {
     await send("/read", { document: item.dataset.document, ...(mark ? { unread: "1" } : {}) });
   } catch (error) {
-    return refused(error);
+    return gone(error);
   }
   if (mark) mark.remove();
   else show(item, "read", "✓ read");
@@ -59,7 +53,7 @@ export async function readOn(step) {
   try {
     await send("/read", { document: document_ });
   } catch (error) {
-    return refused(error);
+    return gone(error);
   }
   if (next) return next.click();
   return say("Read; it was the last of the list");
@@ -74,7 +68,7 @@ export async function keepDocument() {
   try {
     await send("/tag", { document: id, tag: READING });
   } catch (error) {
-    return refused(error);
+    return gone(error);
   }
   const facts = shown() ? document.querySelector(".page .facts") : item.querySelector(".facts");
   if (![...facts.querySelectorAll(".chip.tag")].some((one) => one.textContent.includes(READING))) {

@@ -1,5 +1,5 @@
 // Shaping in place: a click on a name opens a field beside it with names to choose from; the page stays where it is.
-import { data, gone, root, say } from "./explorer.js";
+import { ask, data, gone, root, say } from "./explorer.js";
 import { swap } from "./swap.js";
 
 const meta = (name) => document.querySelector(`meta[name="topiarist-${name}"]`).content;
@@ -42,8 +42,8 @@ async function open(link) {
   let page;
   try {
     page = await data(`${root}/shape.json?${new URLSearchParams({ edit: "rename", topic })}`);
-  } catch {
-    return gone();
+  } catch (error) {
+    return gone(error);
   }
   const form = made("form", { className: "naming" });
   const field = made("input", { value: page.name, maxLength: 200, autocomplete: "off", placeholder: page.current });
@@ -82,27 +82,28 @@ function place(around) {
 
 async function rename(topic, name, state) {
   const focus = owner.id || "main";
-  let answer;
   try {
-    answer = await fetch(`${root}/shape`, {
+    await ask(`${root}/shape`, {
       method: "POST",
       headers: { "X-Topiarist-Token": meta("token"), Accept: "application/json" },
       body: new URLSearchParams({ edit: "rename", topic, name, state }),
     });
-  } catch {
-    return gone();
+  } catch (error) {
+    return error.offline ? gone(error) : refused(error, (state) => rename(topic, name, state));
   }
-  if (!answer.ok) return refused(answer);
   close();
   await swap(location.href, false, { focus });
   return say(name ? `Renamed to ${name}; Undo takes it back` : "Called by its words again");
 }
 
-async function refused(answer) {
-  const told = await answer.json().catch(() => ({}));
-  const text = told.message ? `${told.message}${told.hint ? ` Try: ${told.hint}.` : ""}` : "The name was not kept";
+/** Why a name was not kept; if the topic has changed, with both versions and a button for the new one. */
+function refused(error, again) {
   let line = box.querySelector(".notice");
   if (!line) box.append((line = made("p", { className: "notice" })));
   line.setAttribute("role", "alert");
-  line.textContent = text;
+  line.textContent = error.message;
+  if (!error.state) return;
+  const button = made("button", { type: "button", className: "chip", textContent: "Apply my edit" });
+  button.addEventListener("click", () => again(error.state));
+  line.append(" ", button);
 }

@@ -98,7 +98,9 @@ export async function swap(address, push, { focus, only, body }) {
   const main = document.getElementById("main");
   const dim = setTimeout(() => main.setAttribute("aria-busy", "true"), PATIENCE);
   try {
-    const answer = await fetch(address, body ? { method: "POST", body } : {});
+    const answer = await fetch(address, body ? { method: "POST", body } : {}).catch(() => {
+      throw Object.assign(new Error("no answer"), { offline: true });
+    });
     if (body) address = answer.url;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (number !== latest) return;
@@ -123,8 +125,9 @@ export async function swap(address, push, { focus, only, body }) {
     document.dispatchEvent(new Event("topiarist:swapped"));
     if (focus) focused(focus);
     say((focus && main.querySelector("[data-said]")?.dataset.said) || page.title);
-  } catch {
-    gone();
+  } catch (error) {
+    if (error.offline || body) gone(error);
+    else location.href = address; // the server answers, so the page can be loaded
   } finally {
     clearTimeout(dim);
     main.removeAttribute("aria-busy");

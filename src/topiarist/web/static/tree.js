@@ -199,8 +199,8 @@ async function show(item, quiet) {
   if (!below) {
     try {
       below = rows(await branch(item.dataset.topic, 1));
-    } catch {
-      gone();
+    } catch (error) {
+      gone(error);
       return;
     }
     if (!item.isConnected || group(item)) return; // somebody was faster
@@ -274,8 +274,8 @@ export async function openToLevel(deepest) {
   if (closed) {
     try {
       fill(first, await branch(first.dataset.topic, deepest));
-    } catch {
-      gone();
+    } catch (error) {
+      gone(error);
       return;
     }
   }

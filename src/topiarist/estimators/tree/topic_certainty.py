@@ -8,6 +8,7 @@ because the other documents of a topic were placed with its help: a few steps le
 from __future__ import annotations
 
 import copy
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,8 +18,6 @@ from topiarist.counts.split import completion_split
 from topiarist.counts.validation import count_tokens
 from topiarist.counts.weighting import shorten_documents
 from topiarist.estimators.category.calibration import Calibration, fit_calibration
-from topiarist.estimators.tree.cam import CAM
-from topiarist.estimators.tree.preparation import TILE_COLUMNS
 from topiarist.execution.threads import Threads
 from topiarist.models import cam, em
 from topiarist.models.engine import load_kernels
@@ -26,6 +25,9 @@ from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
 from topiarist.trees.growth.growing_models import make_cam_params
 from topiarist.trees.tree_model import TreeModel
+
+if TYPE_CHECKING:
+    from topiarist.estimators.tree.cam import CAM
 
 N_FOLDS = 10
 N_STEPS = 8  # of EM without a fold
@@ -44,6 +46,8 @@ def calibrate_topics(
     ``rows`` are the documents without duplicates; None for all. The result is None for other models, with vectors, for
     one topic, and for too few documents.
     """
+    from topiarist.estimators.tree.cam import CAM  # estimators take a second to load, and readers do not need them
+
     if type(model) is not CAM or model.directions_ is not None or len(model.cluster_prior_) < 2:
         return None
     order = np.random.default_rng(0).permutation(np.arange(counts.shape[0]) if rows is None else rows)[:MAX_DOCUMENTS]
@@ -87,6 +91,8 @@ def _to_scores(posterior: Floats) -> Floats:
 
 def _forget(model: CAM, training: Csr, engine: Engine) -> TreeModel:
     """Return the tree with parameters of some documents only, which start from those of all documents."""
+    from topiarist.estimators.tree.preparation import TILE_COLUMNS
+
     fitted, dtype = model.tree_model_, model.word_given_node_.dtype
     prepare_kernels(dtype, "paths")
     counts = model._counts(training, reset=False)

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from tests.faults import counted, failing
+from topiarist.cli.terminal import failures
 from topiarist.collection.check import check_folder
 from topiarist.collection.collection import Collection
 from topiarist.errors import DamagedError, SystemLimitError, to_limit_error
@@ -72,14 +73,30 @@ def test_command_with_few_open_files(path, files):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="no limit of memory that holds")
-def test_command_with_little_memory(path):
+@pytest.mark.parametrize("megabytes", [220, 300, 500, 700])
+def test_command_with_little_memory(path, megabytes):
     """It once waited for ever: libraries that find no room may do that where they start threads."""
     done = subprocess.run(
         [sys.executable, "-m", "topiarist", "check", str(path)],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (220 << 20, 220 << 20)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes * 10**6, megabytes * 10**6)),
         capture_output=True, text=True, check=False, timeout=300,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
     assert done.returncode == 5
-    assert "there is not enough memory" in done.stderr
+    assert f"there is not enough memory: the limit is {megabytes} MB, and any command needs 800 MB" in done.stderr
     assert "damage" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("fault", [OSError("Could not load a library"), ImportError("no module"), MemoryError()])
+def test_faults_near_memory_limit_exit_5(fault, monkeypatch, capsys):
+    monkeypatch.setattr(failures, "_read_address_limit", lambda: 900_000_000)
+    monkeypatch.setattr(failures, "_read_address_space", lambda: 800_000_000)
+    failures.check_address_space()
+    with pytest.raises(SystemExit) as left, failures.explain_failures(debug=False):
+        raise fault
+    assert left.value.code == 5
+    assert "the limit is 900 MB, and this took more; growing" in capsys.readouterr().err
+    monkeypatch.setattr(failures, "_read_address_space", lambda: 100_000_000)
+    with pytest.raises(SystemExit) as left, failures.explain_failures(debug=False):
+        raise fault
+    assert left.value.code == (5 if isinstance(fault, MemoryError) else 70)

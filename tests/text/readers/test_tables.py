@@ -232,6 +232,28 @@ def test_parquet_read_by_worker(tmp_path: Path) -> None:
     assert done.stdout.split("\n")[:2] == ["['arrow words']", "False"], done.stderr
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="no limit of memory that holds")
+def test_parquet_bomb_below_gigabyte(tmp_path: Path) -> None:
+    """All processes together: 3 kB hold 30 MB of text, 500 times."""
+    import pyarrow
+    from pyarrow import parquet as writer
+
+    values = pyarrow.DictionaryArray.from_arrays(
+        pyarrow.array([0] * 500, pyarrow.int16()), pyarrow.array(["xy z " * 6_000_000])
+    )
+    writer.write_table(pyarrow.table({"text": values}), tmp_path / "t.parquet", compression="zstd")
+    (tmp_path / "a.txt").write_text("words")
+    code = (
+        "import resource; from topiarist.text.readers import read; r = read('.'); print(len([*r]), r.problems);"
+        "own = [line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')];"
+        "print(int(own[0]) + resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    said, kilobytes = done.stdout.splitlines()
+    assert "its rows need more than 512 MB of memory" in said
+    assert int(kilobytes) < 1_000_000
+
+
 def test_damaged_parquet(tmp_path: Path) -> None:
     write(tmp_path / "a.txt", "text")
     write(tmp_path / "b.parquet", "PAR1 rubbish PAR1")

@@ -268,7 +268,7 @@ ROWS = [
     Row("bomb.tgz", lambda: tarred({"a.txt": bytes(110 << 20)}, mode="w:gz"), said=("can be a bomb",)),
     Row("bomb.xlsx", lambda: xlsx({"S": SHEET}, padding=40 << 20), said=("unpacks to 40 MB",)),
     Row("bomb.odt", lambda: odt("x" * (9 << 20)), said=("unpacks to 9 MB",)),
-    Row("bomb.parquet", parquet_bomb, said=("",), more=True),
+    Row("bomb.parquet", parquet_bomb, tuple((f":{number}", "xxx") for number in range(1, 23)), ("",), more=True),
     Row("bomb.xml", text(LAUGHS), said=("declares XML entities",)),
     Row("secret.xml", text(SECRET), said=("declares XML entities",)),
     Row("many.zip", lambda: zipped({f"{n:02d}.txt": f"words {n}" for n in range(60)}),

@@ -12,7 +12,7 @@ import typer
 from topiarist.cli import settings_file
 from topiarist.cli.options import signature
 from topiarist.cli.terminal.console import log_to_stderr
-from topiarist.cli.terminal.failures import explain_failures
+from topiarist.cli.terminal.failures import check_address_space, explain_failures
 from topiarist.storage.sealed_folder import set_patience
 from topiarist.version import __version__
 
@@ -57,6 +57,7 @@ def _make_command(command: Any) -> Callable[..., None]:
     def run_command(ctx: typer.Context, **parameters: Any) -> None:
         writes = any(not name or parameters[name] for name in command.WRITES)
         with explain_failures(debug=parameters["debug"], writes=writes):
+            check_address_space()
             settings = settings_file.resolve_settings(ctx, parameters)
             if parameters.get("show_config"):
                 settings_file.show(settings, as_json=parameters["json"])

@@ -17,11 +17,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 
 from topiarist.cli.terminal.console import clean, protect_streams, silence
+from topiarist.display.formats import size
 from topiarist.errors import LIMIT_MESSAGES, SystemLimitError, TopiaristError, to_limit_error
 
 INTERRUPTED_EXIT = 130
 RESOURCES = 5
 OUR_FAULT = 70
+# Bytes of address space that loading the libraries and opening a collection take. With less, some of them wait for
+# memory for ever, and others report that a file of theirs is missing.
+MIN_ADDRESS_SPACE = 800_000_000
+GROW_ADDRESS_SPACE = 1_500_000_000  # of a small grow
 
 
 # What a system says that cannot or may not write: nothing is wrong with the command, and nothing with topiarist.
@@ -51,6 +56,7 @@ def explain_failures(*, debug: bool, writes: bool = False) -> Iterator[None]:
             _leave("Error: the reader of the output left before the work was done.", RESOURCES, debug)
         sys.exit(0)
     except MemoryError:
+        _leave_without_memory(debug)
         _leave(
             "Error: not enough memory for this collection.\n"
             "  Try: --limit 100000, or min-documents = 10 in topiarist.toml",
@@ -61,12 +67,56 @@ def explain_failures(*, debug: bool, writes: bool = False) -> Iterator[None]:
         if error.errno in REFUSALS:
             message, advice = REFUSALS[error.errno]
             _leave(f"Error: {message} ({error.filename or 'while writing'}).\n  Try: {advice}", RESOURCES, debug)
+        _leave_without_memory(debug)
         _leave(_fault(error), OUR_FAULT, debug)
     except Exception as error:
         missing = to_limit_error(error) or (_no_files_left() if isinstance(error, ImportError) else None)
         if missing is not None:
             _leave(f"Error: {missing}", RESOURCES, debug)
+        _leave_without_memory(debug)
         _leave(_fault(error), OUR_FAULT, debug)
+
+
+def check_address_space() -> None:
+    """Raise an error if the libraries cannot be loaded within the limit of memory, instead of waiting for ever."""
+    limit = _read_address_limit()
+    if limit is not None and limit < MIN_ADDRESS_SPACE:
+        raise _lack_of_address_space(limit)
+
+
+def _leave_without_memory(debug: bool) -> None:
+    """Leave if the limit of memory is nearly reached: libraries report that as all kinds of errors."""
+    limit = _read_address_limit()
+    if limit is not None and _read_address_space() > limit / 2:
+        _leave(f"Error: {_lack_of_address_space(limit)}", RESOURCES, debug)
+
+
+def _lack_of_address_space(limit: int) -> SystemLimitError:
+    needed = f"any command needs {size(MIN_ADDRESS_SPACE)}" if limit < MIN_ADDRESS_SPACE else "this took more"
+    return SystemLimitError(
+        f"there is not enough memory: the limit is {size(limit)}, and {needed}; "
+        f"growing a small collection needs {size(GROW_ADDRESS_SPACE)}",
+        hint="ulimit -v unlimited, or a higher limit of the address space",
+    )
+
+
+def _read_address_limit() -> int | None:
+    """Return the limit of the address space in bytes; None without one."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def _read_address_space() -> int:
+    """Return the bytes of address space that this process takes; 0 where the system does not show them."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 0
 
 
 def _no_files_left() -> SystemLimitError | None:

@@ -27,7 +27,7 @@ _FORBIDDEN = 1 | 1 << 6 | 0b1111 << 9  # execute; create devices, sockets, pipes
 SYSTEM = (
     "/usr", "/lib", "/lib64", "/nix/store", "/gnu/store", "/home/linuxbrew/.linuxbrew",
     "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types", "/dev/null", "/dev/urandom",
-    "/proc/cpuinfo", "/proc/meminfo", "/proc/self/cgroup", "/sys/devices/system/cpu",
+    "/proc/cpuinfo", "/proc/meminfo", "/proc/self/cgroup", "/proc/self/statm", "/sys/devices/system/cpu",
 )  # fmt: skip
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
-from os.path import getsize
 from typing import TYPE_CHECKING
 
 from topiarist.text.parsers.limits import ExtractError, Limits, Options, Part, Source
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
     import pyarrow
     from pyarrow import parquet
 
-_BATCH_ROWS = 256
+_BATCH_ROWS = 32  # a dictionary can hold one long value for all of them
+_BUFFER_BYTES = 1 << 20  # of a column that is read; without it, a row group is in memory
+_MAX_ADDED_BYTES = 512 << 20  # of address space, for the rows of one batch
 # Equal rows take no room in a Parquet file: 20 million fit into 73 kB. In other files a row takes at least one byte.
 _MIN_ROWS_WITHOUT_TEXT = 100_000
+_MIN_CHARACTERS = 64 << 20  # of the rows of a file of any size, as for archives
 
 
 def read_parquet_rows(source: Source, limits: Limits, options: Options) -> Iterator[Part]:
@@ -26,34 +30,61 @@ def read_parquet_rows(source: Source, limits: Limits, options: Options) -> Itera
     from pyarrow import parquet
 
     requested = set(json.loads(str(options.get("columns", "[]"))))
-    n_rows, n_textless = 0, 0
-    max_textless = max(
-        _MIN_ROWS_WITHOUT_TEXT, len(source.getbuffer()) if isinstance(source, BytesIO) else getsize(source)
-    )
+    n_rows, n_textless, n_characters = 0, 0, 0
+    n_bytes = len(source.getbuffer()) if isinstance(source, BytesIO) else os.path.getsize(source)
+    max_textless = max(_MIN_ROWS_WITHOUT_TEXT, n_bytes)
+    max_characters = max(_MIN_CHARACTERS, limits.archive_ratio * n_bytes)
 
     def rows(table: parquet.ParquetFile, names: list[str]) -> Iterator[tuple[int, list[object]]]:
-        nonlocal n_rows, n_textless
+        nonlocal n_rows, n_textless, n_characters
         for batch in table.iter_batches(batch_size=_BATCH_ROWS, columns=names, use_threads=False):
             for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 n_rows += 1
-                n_textless += not any(isinstance(cell, str) and cell.strip() for cell in cells)
-                if n_textless > max_textless:
+                texts = [cell for cell in cells if isinstance(cell, str)]
+                n_characters += sum(map(len, texts))
+                n_textless += not any(map(str.strip, texts))
+                if n_textless > max_textless or n_characters > max_characters:
                     return
                 yield n_rows, list(cells)
 
     try:
-        with parquet.ParquetFile(source, pre_buffer=False) as table:
+        with _limit_memory(), parquet.ParquetFile(source, pre_buffer=False, buffer_size=_BUFFER_BYTES) as table:
             names = list_readable_columns(table.schema_arrow, requested)
             yield from batch_rows(rows(table, names), limits.characters + 1, names=names)
         if n_textless > max_textless:
             yield create_fault(f"more than {max_textless:,} rows have no text; the rest of the file is not read")
-    except pyarrow.lib.ArrowMemoryError as error:
-        raise MemoryError from error
+        if n_characters > max_characters:
+            yield create_fault("unpacks to more than the limit for its size and can be a bomb; the rest is skipped")
+    except MemoryError as error:  # also that of pyarrow
+        reason = f"its rows need more than {_MAX_ADDED_BYTES >> 20} MB of memory"
+        if not n_rows:
+            raise ExtractError(reason) from error
+        yield create_fault(f"{reason} from here on", place=n_rows + 1)
     except (pyarrow.ArrowException, OSError) as error:
         reason = f"damaged Parquet: {str(error).splitlines()[0]}"
         if not n_rows:
             raise ExtractError(reason) from error
         yield create_fault(reason, place=n_rows + 1)
+
+
+@contextmanager
+def _limit_memory() -> Iterator[None]:
+    """Limit what this process can take beyond what it has; on systems without such a limit, do nothing."""
+    try:
+        import resource
+
+        with open("/proc/self/statm", encoding="ascii") as file:
+            used = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (ImportError, OSError):
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limits = [limit for limit in (soft, used + _MAX_ADDED_BYTES) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min(limits), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def list_readable_columns(schema: pyarrow.Schema, requested: set[str]) -> list[str]:

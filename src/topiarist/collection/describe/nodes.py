@@ -23,6 +23,7 @@ from topiarist.trees.naming.name_test import JOINT, is_formula
 from topiarist.trees.naming.names import join_names, list_usable_words, name_nodes, shares_word
 from topiarist.trees.naming.presence import compute_presence, list_candidate_words, select_describing_words
 from topiarist.trees.naming.text_features import TextFeatures, extract_features, find_largest_classes, sample_documents
+from topiarist.trees.naming.unspaced import remove_pieces
 from topiarist.trees.tree import Tree
 from topiarist.trees.tree_model import TreeModel
 from topiarist.trees.tree_text import DOT
@@ -98,7 +99,10 @@ def describe_nodes(
             texts, sample_documents(shares), [vocabulary[column] for column in sorted(read_columns)]
         )
         readings = _remove_ignored_phrases(readings, frozenset(ignored))
-        functional = functional | readings.verbs
+        sampled_texts = (texts[row] for rows in sample_documents(shares) for row in rows)
+        spare_columns = list_candidate_words(presence, max(n_words, COHERENCE_WORDS)).tolist()
+        readings = remove_pieces(readings, sampled_texts, sampled_counts, vocabulary, read_columns.union(spare_columns))
+        functional = functional | readings.verbs | readings.pieces
         empty = np.array([word in functional or is_formula(word) for word in vocabulary], bool)
     columns = select_describing_words(
         presence, n_words, counts=sampled_counts, words=vocabulary, empty=empty, first=seeds

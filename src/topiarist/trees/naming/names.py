@@ -35,6 +35,7 @@ from topiarist.trees.naming.name_test import (
 )
 from topiarist.trees.naming.presence import Presence, distinctiveness, find_highest
 from topiarist.trees.naming.text_features import TextFeatures
+from topiarist.trees.naming.unspaced import drop_contained_items
 from topiarist.trees.tree import Tree
 from topiarist.trees.words import is_variant
 
@@ -516,4 +517,4 @@ def _is_form(word: str, other: str) -> bool:
 def _restore_case(name: str, forms: Mapping[str, str]) -> str:
     """Return a name as its phrases and words are written in running text."""
     spell = lambda item: forms.get(item) or " ".join(forms.get(word, word) for word in item.split(" "))  # noqa: E731
-    return DOT.join(map(spell, name.split(DOT)))
+    return DOT.join(drop_contained_items(list(map(spell, name.split(DOT)))))

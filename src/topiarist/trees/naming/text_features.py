@@ -59,7 +59,7 @@ class TextFeatures:
 
     ``phrases``: for each phrase its share of the sampled documents of each leaf that has it. ``phrase_words``: the
     same for the outer words of phrases. ``forms``: spelling of words and phrases. ``fragments``: parts of addresses
-    and boilerplate.
+    and boilerplate. ``pieces``: those of them that are pieces of words in scripts without spaces.
     """
 
     phrases: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
@@ -68,6 +68,7 @@ class TextFeatures:
     fragments: frozenset[str] = frozenset()
     verbs: frozenset[str] = frozenset()
     n_leaves: int = 0
+    pieces: frozenset[str] = frozenset()
 
 
 def sample_documents(shares: Any) -> list[list[int]]:

@@ -26,6 +26,9 @@ def show(name: str) -> None:
         rows = np.flatnonzero((model.labels_ == cluster) & (certain > 0.9))
         ghost_writer(model, corpus, int(rows[0]) if len(rows) else int(certain.argmax()))
     branch(model, corpus, int(np.argsort(-deepest, kind="stable")[0]))
+    print("\n  Mean idf of the five most probable words by level: P(w|a) / average over the subtree")
+    for level, (own, average) in enumerate(mean_idf_by_level(model, corpus)):
+        print(f"    level {level}  {own:.2f} / {average:.2f}")
 
 
 def ghost_writer(model: CAM, corpus: Corpus, row: int) -> None:
@@ -57,6 +60,17 @@ def branch(model: CAM, corpus: Corpus, cluster: int) -> None:
         print(f"    level {tree.depths[node]} label    {_line([words[word] for word in labels[node]])}")
         for name, row in (("P(w|a)  ", model.word_given_node_[node]), ("average ", average)):
             print(f"            {name} {_line([words[word] for word in np.argsort(-row, kind='stable')[:N_WORDS]])}")
+
+
+def mean_idf_by_level(model: CAM, corpus: Corpus, n: int = 5) -> list[tuple[float, float]]:
+    """Figure 3 as a number: the mean idf of the words of nodes, and of the averages over what lies below them."""
+    tree, below = model.tree_, model.tree_.path_mask() * model.cluster_prior_[:, None]
+    documents = np.maximum(np.bincount(corpus.counts.indices, minlength=corpus.counts.shape[1]), 1)
+    idf = np.log(corpus.counts.shape[0] / documents)
+    averages = (below / below.sum(axis=0)).T @ model.components_
+    own, average = (idf[np.argsort(-rows, axis=1)[:, :n]].mean(axis=1) for rows in (model.word_given_node_, averages))
+    depths = np.array(tree.depths)
+    return [(own[depths == level].mean(), average[depths == level].mean()) for level in range(depths.max() + 1)]
 
 
 def _line(words: list[str]) -> str:

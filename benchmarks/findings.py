@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from benchmarks.paths import RESULTS
+
+WIDTH = 118  # columns of a page
 
 
 @dataclass
@@ -70,6 +73,20 @@ def store(name: str, result: dict) -> None:
 def spread(values: Sequence[float], digits: int = 3) -> str:
     """Return mean and standard deviation."""
     return f"{np.mean(values):,.{digits}f} ± {np.std(values):.{digits}f}"
+
+
+def wrap_paragraphs(page: str) -> str:
+    """Wrap the long lines of paragraphs and list items; tables, pictures and code stay as they are."""
+    lines: list[str] = []
+    for line in page.split("\n"):
+        indent = " " * (len(line) - len(line.lstrip(" ")) + 2 * line.lstrip().startswith("- "))
+        if len(line) <= WIDTH or line.startswith(("|", "!", "#", "    ")):
+            lines.append(line)
+        else:
+            lines += textwrap.wrap(
+                line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+            )
+    return "\n".join(lines)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

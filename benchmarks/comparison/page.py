@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.comparison.piles import ABSTRACTS, BARE, NAMES, TITLES, YEAR
 from benchmarks.comparison.systems import CLASSES, EVERY, FEATURES, REVIEWS, SEVERAL, SPEED, TOPICS, System
-from benchmarks.findings import table
+from benchmarks.findings import table, wrap_paragraphs
 from benchmarks.paths import REPOSITORY
 
 FOUND = REPOSITORY / "benchmarks" / "comparison.json"
@@ -87,7 +87,7 @@ def rendered(found: dict[str, Any]) -> str:
     parts += _labels(found)
     parts += _reviews(found.get("reviews", {}))
     parts += [*_features(found), NOT_RUN, *_whole(found.get("whole")), _versions(found)]
-    return "\n\n".join(parts) + "\n"
+    return wrap_paragraphs("\n\n".join(parts) + "\n")
 
 
 def _words(topics: dict[str, Any]) -> list[str]:

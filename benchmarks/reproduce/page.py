@@ -5,7 +5,7 @@ Figures come from runs that were made here (``make reproduce``), else from those
 
 from __future__ import annotations
 
-from benchmarks.findings import table
+from benchmarks.findings import table, wrap_paragraphs
 from benchmarks.paths import REPOSITORY
 from benchmarks.reproduce import plots
 from benchmarks.reproduce.recorded import Table, missed, tables
@@ -104,12 +104,8 @@ def main() -> None:
 def rendered() -> str:
     """The page as Markdown."""
     exhibits = table(["paper", "exhibit", "here", "does it replicate?"], EXHIBITS)
-    return (
-        "\n\n".join(
-            [HEAD, exhibits, _not_as_printed(), *_cam(), *_hplsa(), *_labels(), *_fisher(), *_gaussians(), *_missed()]
-        )
-        + "\n"
-    )
+    parts = [HEAD, exhibits, _not_as_printed(), *_cam(), *_hplsa(), *_labels(), *_fisher(), *_gaussians(), *_missed()]
+    return wrap_paragraphs("\n\n".join(parts) + "\n")
 
 
 def _picture(name: str, told: str) -> str:

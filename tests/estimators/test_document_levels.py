@@ -84,7 +84,7 @@ def test_many_prior_tokens_equal_levels_of_cluster():
 def test_blocks_of_documents_do_not_change_levels(monkeypatch):
     model, counts, posterior = make_case(3)
     before = abstraction.word_levels(csr_array(counts), model, posterior).probabilities
-    monkeypatch.setattr(abstraction, "MAX_ROWS", 2)
+    monkeypatch.setattr(document_levels, "MAX_ENTRIES", 9)
     np.testing.assert_array_equal(abstraction.word_levels(csr_array(counts), model, posterior).probabilities, before)
 
 

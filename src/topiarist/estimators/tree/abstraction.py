@@ -18,7 +18,6 @@ from topiarist.counts.validation import count_tokens
 from topiarist.estimators.common import options
 from topiarist.estimators.common.stored_counts import Documents
 from topiarist.estimators.tree.document_levels import (
-    MAX_ROWS,
     find_places,
     fit_levels,
     iterate_clusters,
@@ -60,7 +59,7 @@ def _iterate_contributions(counts: Csr, model: TreeTopics, posterior: Any) -> It
     """Yield the contribution of each class to P(a|d): document rows, nodes of its path, and documents × nodes."""
     mix, words = model.node_given_class, model.word_given_node
     lengths, mixture = count_tokens(counts), _compute_mixture(counts, model, posterior)
-    for rows, weight, cluster in iterate_clusters(posterior, _limit_rows(model)):
+    for rows, weight, cluster in iterate_clusters(posterior, _count_entries(counts, model)):
         path = np.flatnonzero(mix[cluster])
         empty, block = lengths[rows] == 0, counts[rows]
         if model.level_tokens is not None:
@@ -97,9 +96,9 @@ def _divide(likelihood: Array, mixture: Array) -> Array:
     return np.where(mixture > 0, likelihood / np.where(mixture > 0, mixture, 1.0), 1.0)
 
 
-def _limit_rows(model: TreeTopics) -> int | None:
-    """Return the number of documents read together; None if no table of tokens × levels is needed."""
-    return None if model.level_tokens is None else MAX_ROWS
+def _count_entries(counts: Csr, model: TreeTopics) -> Array | None:
+    """Return the non-zeros of each document; None if no table of non-zeros × levels is needed."""
+    return None if model.level_tokens is None else np.diff(counts.indptr)
 
 
 def _compute_token_levels(counts: Csr, weights: Array, words: Array, level_tokens: float) -> Array:
@@ -142,7 +141,7 @@ def word_levels(counts: Csr, model: TreeTopics, posterior: Array, depths: Array 
     depths = np.array(model.tree.depths) if depths is None else depths
     n_levels = int(depths.max()) + 1
     probabilities, mixture = np.zeros((counts.nnz, n_levels)), _compute_mixture(counts, model, posterior)
-    for rows, weights, cluster in iterate_clusters(posterior, _limit_rows(model)):
+    for rows, weights, cluster in iterate_clusters(posterior, _count_entries(counts, model)):
         path = np.flatnonzero(mix[cluster])
         places = find_places(counts, rows)
         weight = np.repeat(weights, np.diff(counts.indptr)[rows]).astype(np.float64)

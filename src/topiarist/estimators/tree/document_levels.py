@@ -7,6 +7,7 @@ with P(a|c).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,21 +19,26 @@ from topiarist.trees.tree_model import TreeTopics
 
 LEVEL_TOKENS = 20.0  # prior tokens; the lowest perplexity of eight collections is at 10 to 30
 STEPS = 10  # of EM; twice as many change perplexities by less than 0.05 %
-MAX_ROWS = 2048  # documents of one cluster whose tokens × levels are in memory at once
+MAX_ENTRIES = 1 << 18  # non-zeros of documents of one cluster whose levels are in memory at once
+MAX_ROWS = 2048  # documents whose words are predicted at once
 MIN_POSTERIOR = 1e-12  # a cluster less probable than this does not speak for a document
 
 
-def iterate_clusters(posterior: Any, max_rows: int | None = None) -> Iterator[tuple[Array, Array, int]]:
-    """Yield the document rows of each cluster, their posteriors and the cluster, ``max_rows`` documents at a time."""
+def iterate_clusters(posterior: Any, sizes: Array | None = None) -> Iterator[tuple[Array, Array, int]]:
+    """Yield the document rows of each cluster, their posteriors and the cluster.
+
+    With ``sizes``, the non-zeros of each document, a part has about ``MAX_ENTRIES`` of them.
+    """
     by_cluster = csc_array(posterior)
     by_cluster.sort_indices()
     for cluster in range(by_cluster.shape[1]):
         entries = slice(by_cluster.indptr[cluster], by_cluster.indptr[cluster + 1])
         is_relevant = by_cluster.data[entries] > MIN_POSTERIOR
         rows, weights = by_cluster.indices[entries][is_relevant], by_cluster.data[entries][is_relevant]
-        step = max_rows or max(len(rows), 1)
-        for first in range(0, len(rows), step):
-            yield rows[first : first + step], weights[first : first + step], cluster
+        numbers = np.zeros(len(rows), np.int64) if sizes is None else np.cumsum(sizes[rows]) // MAX_ENTRIES
+        starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+        for first, last in pairwise((*starts.tolist(), len(rows))):
+            yield rows[first:last], weights[first:last], cluster
 
 
 def find_places(counts: Csr, rows: Array) -> Array:
@@ -69,7 +75,7 @@ def mix_nodes(counts: Csr, model: TreeTopics, posterior: Any) -> Floats:
     if model.level_tokens is None:
         return np.asarray(posterior, np.float64) @ model.node_given_class
     out = np.zeros((counts.shape[0], model.node_given_class.shape[1]))
-    for rows, weights, cluster in iterate_clusters(posterior, MAX_ROWS):
+    for rows, weights, cluster in iterate_clusters(posterior, np.diff(counts.indptr)):
         path = np.flatnonzero(model.node_given_class[cluster])
         mix, words = model.node_given_class[cluster, path], model.word_given_node[path]
         out[np.ix_(rows, path)] += weights[:, None] * fit_levels(counts[rows], mix, words, model.level_tokens)

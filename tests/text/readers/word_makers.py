@@ -56,7 +56,7 @@ def package(document: str, *others: tuple[str, str, str], main: str = "word/docu
     return made | ({"docProps/core.xml": core} if core else {})
 
 
-def _document(body: str, names: str = "", attributes: str = "", main: str = W) -> str:
+def document(body: str, names: str = "", attributes: str = "", main: str = W) -> str:
     return (
         f'{XML}<w:document xmlns:w="{main}" xmlns:r="{R}" {names} {attributes}><w:body>{body}'
         '<w:sectPr><w:headerReference w:type="default" r:id="rId0"/></w:sectPr></w:body></w:document>'
@@ -70,7 +70,7 @@ def _around(tag: str, content: str) -> str:
 def python_docx(words: list[str]) -> Parts:
     rows = "".join(f"<w:tr><w:tc><w:tcPr/>{paragraph(run(word))}</w:tc></w:tr>" for word in words[2:4])
     return package(
-        _document(paragraph(run(words[0]), run(words[1]), style='<w:pStyle w:val="Normal"/>')
+        document(paragraph(run(words[0]), run(words[1]), style='<w:pStyle w:val="Normal"/>')
                   + f"<w:tbl><w:tblPr/>{rows}</w:tbl>"),
         ("header", "header1.xml", _around("hdr", paragraph(run(words[4])))),
     )  # fmt: skip
@@ -86,7 +86,7 @@ def libreoffice(words: list[str]) -> Parts:
     note = _around("footnotes", f'<w:footnote w:id="2">{paragraph(run(words[3]))}</w:footnote>')
     mark = '<w:r><w:footnoteReference w:id="2"/></w:r>'
     return package(
-        _document(paragraph(run(words[0]), mark, drawing) + paragraph(run(words[1])), names, 'mc:Ignorable="wp14"'),
+        document(paragraph(run(words[0]), mark, drawing) + paragraph(run(words[1])), names, 'mc:Ignorable="wp14"'),
         ("footer", "footer1.xml", _around("ftr", paragraph(run(words[4])))), ("footnotes", "footnotes.xml", note),
     )  # fmt: skip
 
@@ -98,7 +98,7 @@ def google(words: list[str]) -> Parts:
     )
     link = f'<w:hyperlink r:id="rId9">{run(words[3])}</w:hyperlink>'
     body = paragraph(run(words[0], '<w:rPr><w:rtl w:val="0"/></w:rPr>'), field) + paragraph(link, run(words[4]))
-    return package(_document(body, 'xmlns:sl="urn:sl"'), core="")
+    return package(document(body, 'xmlns:sl="urn:sl"'), core="")
 
 
 def pandoc(words: list[str]) -> Parts:
@@ -107,7 +107,7 @@ def pandoc(words: list[str]) -> Parts:
     note = f'<w:footnote w:id="20">{paragraph(run(words[4]))}</w:footnote>'
     names = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
     return package(
-        _document(paragraph(run(words[0])) + paragraph(run(words[1]), math) + paragraph(run(words[3]), style=item), names),
+        document(paragraph(run(words[0])) + paragraph(run(words[1]), math) + paragraph(run(words[3]), style=item), names),
         ("footnotes", "footnotes.xml", _around("footnotes", note)),
     )  # fmt: skip
 
@@ -122,7 +122,7 @@ def word(words: list[str]) -> Parts:
     body = paragraph(run(words[0]), moved, field) + paragraph(ruby, f"<w:smartTag>{run(words[1])}</w:smartTag>")
     notes = _around("endnotes", f'<w:endnote w:id="1">{paragraph(run(words[4]))}</w:endnote>')
     return package(
-        _document(body + paragraph(run(words[3])), main=STRICT), ("endnotes", "endnotes.xml", notes),
+        document(body + paragraph(run(words[3])), main=STRICT), ("endnotes", "endnotes.xml", notes),
         main="word/document2.xml",
     )  # fmt: skip
 

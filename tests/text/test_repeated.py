@@ -103,3 +103,35 @@ def test_frequency_counter_bounds_memory() -> None:
 @pytest.mark.parametrize("line", ["", "12 34", "3rd", "— · —", "İ", "9.5 %", "第3页", "_x_", "½ ²", "ǅ 7"])
 def test_has_letters_agrees_with_plain_line(line):
     assert has_letters(line) == bool(plain_line(line))
+
+
+def test_lines_of_one_topic_are_not_repeated() -> None:
+    """Lines of parts of one thing, of a category, and of a signature, a footer and a spread line."""
+    chance, made = random.Random(0), []
+    for number in range(400):
+        topic = number % 4
+        words = [
+            f"{word}{other}{'aeiu'[topic]}" for word in WORDS for other in WORDS[:5]
+        ]  # each topic has words of its own
+        lines = [" ".join([*chance.choices(words, k=3), *chance.choices(WORDS, k=6)]) for _ in range(8)]
+        if topic == 0:
+            lines.insert(4, "This is a matter of one kind alone")
+        if topic == 1 and number < 80:  # parts of one thing: they share most of their words
+            lines[:0] = ["Frame is a tool to make pictures"]
+            lines[2:] = [" ".join(chance.choices(words[:30], k=9)) for _ in range(4)]
+        if topic == 2 and number % 3 == 0:
+            lines += ["A wise word is at the end of letters", "of Ann Example in the town of Samplehausen"]
+        if chance.random() < 0.2:
+            lines.insert(3, "This is a matter of every possible kind")
+        if chance.random() < 0.2:
+            lines += FOOTER
+        made.append(lines)
+    assert find_repeated(texts(made)).forms == {
+        plain_line(line)
+        for line in (
+            *FOOTER,
+            "This is a matter of every possible kind",
+            "A wise word is at the end of letters",
+            "of Ann Example in the town of Samplehausen",
+        )
+    }

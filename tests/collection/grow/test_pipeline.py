@@ -9,6 +9,7 @@ from topiarist.collection.collection import Collection
 from topiarist.collection.grow import document_counts, fit_description
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.storage.document_table import Documents
+from topiarist.text import repeated
 from topiarist.text.tokens import Tokenizer
 from topiarist.trees.naming import text_features
 
@@ -45,6 +46,7 @@ class Work:
 def work(monkeypatch):
     monkeypatch.setattr(document_counts, "SAMPLE", 1_000)  # the first documents tell the language
     monkeypatch.setattr(fit_description, "SAMPLE", SAMPLE)
+    monkeypatch.setattr(repeated, "BACKGROUND", SAMPLE)
     monkeypatch.setattr(text_features, "SAMPLE_LIMITS", (1, SAMPLE))
     monkeypatch.setattr(text_features, "MIN_READ_DOCUMENTS", SAMPLE)
     return Work(monkeypatch)
@@ -66,5 +68,5 @@ def test_grow_tokenises_and_reads_texts_twice(tmp_path, work, settings):
     )
     assert len(pile) <= tree <= len(pile) + SAMPLE + len(duplicates)
     assert search == len(pile)
-    samples = 7 * SAMPLE  # of repeated lines, of known words, and of names, which read two topics twice
+    samples = 9 * SAMPLE  # of repeated and other lines, of known words, and of names, which read two topics twice
     assert 2 * len(pile) <= work.readings.total() <= 2 * len(pile) + samples + len(duplicates)

@@ -142,7 +142,19 @@ def test_learning_from_the_documents_labels(typed, arrived):
     assert 0 < found["accuracy"] <= 1
     assert sum(one["documents"] for one in found["categories"]) == found["n_held_out"]
     filed = typed("file", arrived.name, "--json")["filed"]
-    assert all(len(row["labels"]) == 1 for row in filed)
+    assert all(len(row["labels"]) == len(row["label_certainty"]) == 1 for row in filed)
+    typed("file", arrived.name, "-o", "rows.csv")
+    with open(arrived.parent / "rows.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["label_certainty"]) for row in rows] == [row["label_certainty"][0] for row in filed]
+    assert all(0 < float(row["certainty"]) <= 1 for row in rows)
+    said = typed("learn", "--single").stdout
+    assert " % to " in said
+    assert "label right" in said
+    assert "precision" in said
+    typed("shape", "--undo")
+    typed("export", "-o", "excel.csv", "--format", "excel")
+    assert (arrived.parent / "excel.csv").read_bytes().startswith(b"\xef\xbb\xbfid,")
     assert "Undone: categories learned" in typed("shape", "--undo").stdout
     assert all(not row["labels"] for row in typed("file", arrived.name, "--json")["filed"])
 

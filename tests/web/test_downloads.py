@@ -14,6 +14,10 @@ from topiarist.web.http import downloads
 from topiarist.web.http.server import explorer
 
 
+def test_csv_begins_with_a_byte_order_mark(client):
+    assert client.get("/export.csv?topic=0").content.startswith(b"\xef\xbb\xbfid,title")
+
+
 def test_labels_with_commas_stay_apart_in_a_table(tmp_path):
     labels = ("law, and order", "bail")
     given = [Document(one.id, one.text, one.title, labels[: 1 + number % 2]) for number, one in

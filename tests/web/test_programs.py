@@ -40,7 +40,7 @@ def test_the_examples_of_the_page_run(folder, tmp_path):
             typed = line.replace("http://127.0.0.1:8000", served.address)
             done = subprocess.run(["sh", "-c", typed], capture_output=True, text=True, cwd=tmp_path, check=True)
             if "-o " in line:
-                assert (tmp_path / "topic-1.csv").read_text("utf-8").startswith("id,title")
+                assert (tmp_path / "topic-1.csv").read_text("utf-8").startswith("\ufeffid,title")
             else:
                 answer = json.loads(done.stdout)
                 assert "status" not in answer, line

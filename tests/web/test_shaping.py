@@ -40,8 +40,9 @@ def test_a_name_is_chosen_in_two_acts_without_leaving_the_page(page, changing):
     page.wait_for_selector(".naming .chip")
     assert page.evaluate("document.activeElement.matches('.naming input')")
     assert page.locator(".word-chips a").first.is_visible()  # what one names by stays in view
-    name = page.locator(".naming .chip").nth(1).inner_text()  # the first is what it is called now
-    page.locator(".naming .chip").nth(1).click()  # two
+    name = page.locator(".naming .chip").first.inner_text()
+    assert name != before
+    page.locator(".naming .chip").first.click()  # two
     until(page, f"document.querySelector('h1').textContent.includes({name!r})")
     assert page.evaluate("window.same")
     assert page.url == address
@@ -111,6 +112,9 @@ def test_three_topics_are_grouped_in_four_acts_and_one_undo(page, changing):
     for topic in some:
         page.locator(f"#n{topic}").hover()
         page.locator(f'.choose input[value="{topic}"]').click()
+        is_ready = topic != some[0]  # one topic cannot be grouped or merged
+        assert page.locator(".acts button", has_text="Group").is_enabled() == is_ready
+        assert page.locator(".acts button", has_text="Merge").is_enabled() == is_ready
     assert page.locator(".acts .chosen").inner_text() == "3 topics"
     page.locator(".acts button", has_text="Group").click()
     page.wait_for_selector(".last")
@@ -211,3 +215,28 @@ def test_a_fit_of_its_own_is_a_step_of_its_own(copied):
         apply_edits(collection, [])
         assert undo_last_step(collection) == "fitted again"
         assert collection.outline.titles == {topic: "Mine"}
+
+
+def test_only_possible_edits_of_a_topic_are_offered(client):
+    view = client.app.state.session.view()
+    leaf, inner = leaves_of(view)[0], view.shape.topics[view.tree.children(view.tree.root)[0]]
+    assert client.get(f"/topic/{leaf}.json").json()["edits"] == ["merge", "group", "split"]
+    assert client.get(f"/topic/{inner}.json").json()["edits"] == ["merge", "group"]
+    assert "edit=split" in client.get(f"/topic/{leaf}").text
+    assert "edit=split" not in client.get(f"/topic/{inner}").text
+    for topic in view.shape.topics:
+        page = client.get(f"/shape.json?edit=rename&topic={topic}").json()
+        assert page["current"] not in [one["name"] for one in page["candidates"]]
+
+
+def test_tree_shows_all_words_and_bars_of_one_scale(client):
+    view = client.app.state.session.view()
+    text = client.get("/tree?depth=100").text
+    for node in view.tree.leaves:
+        assert ", ".join(view.collection.tree.nodes[node].words[:4]) in text
+    row = client.get("/tree.json?depth=100").json()["row"]
+    largest = max(one["topic"]["documents"] for one in row["below"])
+    rows = [one for top in row["below"] for one in (top, *top["below"])]
+    assert len(rows) > len(row["below"])
+    for one in rows:
+        assert one["bar"] == pytest.approx(one["topic"]["documents"] / largest, abs=1.5 / largest)

@@ -33,7 +33,7 @@ class Row:
     """Topic in the tree, with its open subtopics."""
 
     topic: TopicLine
-    bar: float  # of the largest sibling
+    bar: float  # of the largest topic below the root
     current: bool
     open: bool
     below: tuple[Row, ...]
@@ -124,7 +124,7 @@ def branch(view: View, node: int, opened: Set[int], current: int = -1, matching:
     if node not in opened:
         return result
     children = view.children(node)
-    largest = max((view.sizes[child] for child in children), default=0)
+    largest = max((view.sizes[child] for child in view.children(view.tree.root)), default=0)  # one scale for the tree
     shown_children = [child for place, child in enumerate(children) if place < SIBLINGS or child in opened]
     child_rows = []
     for child in shown_children:

@@ -37,7 +37,9 @@ class Options(FolderOptions):
     what: Annotated[
         str | None, option("`documents`, `wholes` (of passages), `topics`, `words`, `searches`, `tree` or `model`.")
     ] = None
-    format: Annotated[str | None, option("csv, jsonl, parquet; a tree: json, paths, ttl, rdf. By the name.")] = None
+    format: Annotated[
+        str | None, option("csv, excel (CSV for Excel), jsonl, parquet; a tree: json, paths, ttl, rdf. By the name.")
+    ] = None
     rho: Annotated[float, option("How certain the level of a document is.", min=0, max=1)] = 0.5
     words: Annotated[int, option("Words of each topic.", min=1)] = 20
     texts: Annotated[bool, option("The texts of the documents too.", "--texts")] = False

@@ -54,7 +54,19 @@ BATCH, PATIENCE = 500, 10.0  # documents of a stream, or seconds since the first
 MAX_LISTED = 5  # unusual documents, and groups of them, that are named
 MOST_FAILURES = 0.05
 MIN_TIMED = 1_000  # documents from which on a speed says something
-FIELDS = ("id", "title", "path", "topic", "certainty", "words", "unusual", "labels", "topics", "misfit")
+FIELDS = (
+    "id",
+    "title",
+    "path",
+    "topic",
+    "certainty",
+    "words",
+    "unusual",
+    "labels",
+    "label_certainty",
+    "topics",
+    "misfit",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +90,9 @@ class Options(AsGrownOptions, WritingOptions):
     branch: Annotated[bool, option("Propose new topics for documents that fit no topic.", "--branch")] = False
     dry_run: Annotated[bool, option("Print the result without changing or moving anything.", "--dry-run")] = False
     output: Annotated[str | None, option("A file for the rows.", "--output", "-o")] = None
-    format: Annotated[str | None, option("`table`, `csv`, `jsonl` or `parquet`; by the name of the file.")] = None
+    format: Annotated[
+        str | None, option("`table`, `csv`, `excel` (CSV for Excel), `jsonl` or `parquet`; by the name of the file.")
+    ] = None
     move_to: Annotated[str | None, option("Move the files into folders of this one, named as the topics.")] = None
     dates: Annotated[str | None, reading(DATES_HELP, metavar="ORDER", parser=one_of(DATE_ORDERS))] = None
     include: Annotated[list[str] | None, INCLUDE] = None
@@ -308,7 +322,7 @@ def _row(collection: Collection, row: FiledDocument) -> dict[str, Any]:
     return {
         "id": row.document.id, "title": row.document.title, "path": path(row.topic), "topic": row.topic,
         "certainty": row.certainty[-1] if row.certainty else 1.0, "words": list(row.words), "unusual": row.unusual,
-        "misfit": row.misfit, "labels": list(row.labels),
+        "misfit": row.misfit, "labels": list(row.labels), "label_certainty": list(row.label_certainty),
         "topics": [{"path": path(place.topic), "share": round(place.share, 4)} for place in row.places],
     }  # fmt: skip
 

@@ -21,6 +21,7 @@ EPILOG = examples(
 )
 WRITES = ALL_OPTIONS
 MAX_CATEGORIES, LEFT_OUT_SHOWN = 10, 5  # categories
+MIN_TABLE = 20  # held-out documents; from fewer, figures of single categories mean nothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,17 +101,16 @@ def _show(screen: Screen, quality: Quality) -> None:
     if quality.accuracy is not None and quality.f1 is not None:
         measure = "all labels right" if quality.several else "label right"
         mean = "mean over documents" if quality.several else "mean over categories"
-        screen.print(
-            f"Of {count_noun(quality.n_held_out, 'document')} held out: {measure} {percent(quality.accuracy)}, "
-            f"F {quality.f1:.2f} ({mean})."
-        )
-        if quality.accuracy_between is not None:
+        lead = f"Of {count_noun(quality.n_held_out, 'document')} held out: {measure}"
+        if quality.accuracy_between is None:
+            screen.print(f"{lead} {percent(quality.accuracy)}, F {quality.f1:.2f} ({mean}).")
+        else:
             low, high = quality.accuracy_between
-            screen.print(f"The sample is small: of other documents {percent(low)} to {percent(high)} may be right.")
+            screen.print(f"{lead} {percent(low)} to {percent(high)} (95 % interval, because the sample is small).")
     else:
         screen.print("No documents were held out, so the quality is unknown.")
     screen.print((quality.reason, "dim"))
-    if quality.categories:
+    if quality.categories and quality.n_held_out >= MIN_TABLE:
         screen.print()
         screen.print((f"{'held out':>9}  precision  recall     F  category", "dim"))
         for category in quality.categories[:MAX_CATEGORIES]:

@@ -28,7 +28,8 @@ from topiarist.trees.tree import Tree
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
-TABLE_FORMATS = ("csv", "jsonl", "parquet")
+TABLE_FORMATS = ("csv", "excel", "jsonl", "parquet")
+BYTE_ORDER_MARK = "\ufeff"  # with it Excel reads UTF-8
 DOCUMENT_FIELDS = ("id", "path", "leaf", "share", "level", "certain", "labels", "topics")
 TOPIC_FIELDS = ("id", "parent", "path", "name", "level", "size", "share", "words")
 WORD_FIELDS = ("topic", "path", "rank", "word", "probability")
@@ -123,9 +124,10 @@ def _iter_values(values: Iterable[Any] | None, n_docs: int, name: str) -> Iterat
 def find_table_format(path: str | Path) -> str:
     """Return the table format of a file by its suffix."""
     suffix = PurePath(path).suffix.lower().removeprefix(".")
-    if suffix not in TABLE_FORMATS:
+    suffixes = [name for name in TABLE_FORMATS if name != "excel"]  # as a suffix it is no format of ours
+    if suffix not in suffixes:
         raise UsageError(
-            f"expected a file that ends in {', '.join('.' + suffix_name for suffix_name in TABLE_FORMATS)}, got {path}",
+            f"expected a file that ends in {', '.join('.' + name for name in suffixes)}, got {path}",
             hint="--format csv",
         )
     return suffix
@@ -174,6 +176,12 @@ def write_csv(rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = ()) -
             writer.writerow(map(_format_cell, fields))
     finally:
         text.detach()  # the caller closes the file
+
+
+def write_excel(rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = ()) -> None:
+    """Write CSV with a byte-order mark."""
+    file.write(BYTE_ORDER_MARK.encode())
+    write_csv(rows, file, fields)
 
 
 def _format_cell(value: Any) -> Any:
@@ -288,7 +296,7 @@ def _import_arrow(purpose: str = "writing Parquet") -> Any:
 
 
 WRITERS: dict[str, Callable[[Iterable[Row], BinaryIO, Sequence[str]], None]] = {
-    "csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet
+    "csv": write_csv, "excel": write_excel, "jsonl": write_jsonl, "parquet": write_parquet
 }  # fmt: skip
 
 

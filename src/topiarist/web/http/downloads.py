@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from topiarist.collection.describe.export import MARKS, iter_row_facts, name_columns
 from topiarist.collection.describe.provenance import open_original
-from topiarist.collection.describe.tables import SEPARATOR, remove_all_controls, write_spreadsheet
+from topiarist.collection.describe.tables import BYTE_ORDER_MARK, SEPARATOR, remove_all_controls, write_spreadsheet
 from topiarist.display.formats import STEP
 from topiarist.display.locale.catalogues import current_language
 from topiarist.text.characters import remove_controls
@@ -115,7 +115,7 @@ def _lines(view: View, rows: Any, kind: str) -> Iterator[str]:
     names = name_columns(view.collection)
     header = (*HEADER, *MARKS, *names.values())
     if kind == "csv":
-        yield _csv([header])
+        yield BYTE_ORDER_MARK + _csv([header])
     for start in range(0, len(rows), BATCH):
         batch_rows = rows[start : start + BATCH].tolist()
         column_values = iter_row_facts(view.collection, batch_rows, names)

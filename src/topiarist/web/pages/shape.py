@@ -170,7 +170,7 @@ def load(view: View, ask: Ask) -> ShapePage:
         parts=parts,
         sizes=tuple(
             Choice(str(number), addresses.shape("split", ask.topic, into=number), number == ask.into)
-            for number in range(2, MOST_PARTS + 1)
+            for number in range(2, min(MOST_PARTS, max(2, int(view.sizes[node]))) + 1)
         )
         if ask.edit == "split"
         else (),
@@ -216,7 +216,7 @@ def edit_of(ask: Ask) -> Edit:
 def _candidates(view: View, ask: Ask, node: int) -> tuple[Choice, ...]:
     if ask.edit != "rename":
         return ()
-    names = view.collection.tree.nodes[node].names
+    names = (name for name in view.collection.tree.nodes[node].names if name != view.names[node])
     return tuple(link(name, addresses.shape("rename", ask.topic, name=name, ready=1)) for name in names)
 
 

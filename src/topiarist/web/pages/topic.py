@@ -85,6 +85,7 @@ class TopicPage:
     sentence: str
     steadiness: str  # how sure this topic is, where somebody has asked
     note: str
+    edits: tuple[str, ...]  # of merge, group and split, those that are possible
     seeds: tuple[str, ...]  # words that people said belong here
     words: tuple[TopicWordLine, ...]
     words_kind: str
@@ -136,6 +137,7 @@ def load(view: View, ask: Ask) -> TopicPage:
         sentence=_sentence(view, node, own_words),
         steadiness=_steadiness(view, ask.topic),
         note=view.shape.notes.get(ask.topic, ""),
+        edits=_list_edits(view, node),
         seeds=view.shape.seeds.get(ask.topic, ()),
         words=own_words,
         words_kind=ask.words,
@@ -263,6 +265,13 @@ def _about(view: View, node: int, words: list[str], n_subtopics: int) -> str:
     else:
         text = translate(" Typical words: {words}", words=word_list)
     return text + (translate(". {parts}.", parts=parts) if n_subtopics else ".")
+
+
+def _list_edits(view: View, node: int) -> tuple[str, ...]:
+    """Return which of merge, group and split are possible for a topic."""
+    related_nodes = {*view.tree.path(node), *view.tree.descendants(node)}
+    joining = ("merge", "group") if len(related_nodes) < len(view.tree) else ()
+    return (*joining, "split") if view.tree.is_leaf(node) and view.sizes[node] >= 2 else joining
 
 
 def _steadiness(view: View, topic: int) -> str:

@@ -58,6 +58,7 @@ function counted() {
   const told = document.querySelector(".acts .chosen");
   if (!told) return;
   const boxes = [...document.querySelectorAll(".picture .choose :checked")];
+  for (const act of document.querySelectorAll('.acts [value="group"], .acts [value="merge"]')) act.disabled = boxes.length < 2;
   told.textContent = boxes.length === 1 ? "1 topic" : `${boxes.length} topics`;
 }
 

@@ -1,10 +1,8 @@
-"""An index in a folder: two writers, killed writers, damage and forgeries."""
+"""An index in a folder: segments that are appended, damage and forgeries."""
 
 import json
-import multiprocessing
 import os
 import stat
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -12,8 +10,8 @@ import pytest
 from tests.collection.search.test_index import corpus_of
 from topiarist import CAM, FisherKernel
 from topiarist.collection.search.index import SearchIndex, index_folder
-from topiarist.errors import InputError, UsageError
-from topiarist.storage.sealed_folder import FileEntry, digest, lock_folder
+from topiarist.errors import InputError
+from topiarist.storage.sealed_folder import FileEntry, digest
 from topiarist.text.documents import Document
 
 
@@ -33,119 +31,22 @@ def index(kernel, corpus):
     return SearchIndex.build(kernel, corpus)
 
 
-def add_some(folder, names):
-    """Add documents one by one, opening again whenever somebody else was faster; those that were said to be in."""
-    done = []
-    for name in names:
-        while True:
-            try:
-                SearchIndex.open(folder, check=False, n_threads=1).add([Document(name, "bank river judge")])
-            except UsageError:  # another process added to it
-                continue
-            done.append(name)
-            break
-    return done
-
-
-def test_threads_that_add_lose_nothing(index, tmp_path):
-    folder = index.save(tmp_path / "index").folder
-    names = [[f"{worker}-{number}" for number in range(6)] for worker in range(3)]
-    with ThreadPoolExecutor(3) as pool:
-        done = [name for part in pool.map(lambda part: add_some(folder, part), names) for name in part]
-    kept = SearchIndex.open(folder)
-    assert len(kept) == 60 + len(done) == 78
-    left = {path.name for path in folder.iterdir() if path.name.startswith("segment-")}
-    assert left == set(kept.location.segments)
-
-
-def test_processes_that_add_lose_nothing(index, tmp_path):
-    folder = index.save(tmp_path / "index").folder
-    names = [[f"{worker}-{number}" for number in range(3)] for worker in range(2)]
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
-        done = [name for part in pool.starmap(add_some, [(folder, part) for part in names]) for name in part]
-    kept = SearchIndex.open(folder)
-    assert len(kept) == 60 + len(done) == 66
-
-
-def test_one_value_is_added_to_once(index, tmp_path):
+def test_append_segment_replaces_those_that_it_absorbs(index, tmp_path):
     kept = index.save(tmp_path / "index")
-
-    def add(name):
-        try:
-            return kept.add([Document(name, "bank")])
-        except UsageError:
-            return None
-
-    with ThreadPoolExecutor(4) as pool:
-        made = [one for one in pool.map(add, "abcd") if one is not None]
-    assert len(made) == 1
-    assert len(SearchIndex.open(kept.folder)) == len(made[0]) == 61
-
-
-def test_another_index_at_the_same_place_is_not_added_to(index, kernel, corpus, tmp_path):
-    kept = index.save(tmp_path / "index")
-    os.rename(tmp_path / "index", tmp_path / "old")
-    SearchIndex.build(kernel, corpus.subset(np.arange(10))).save(tmp_path / "index")
-    with pytest.raises(UsageError, match="changed after"):
-        kept.add([Document("new", "bank")])
-    assert len(SearchIndex.open(tmp_path / "index")) == 10
-
-
-def test_a_failed_addition_leaves_the_old_state(index, tmp_path, monkeypatch):
-    kept = index.save(tmp_path / "kept")
-
-    def fail(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(index_folder, "write_manifest", fail)
-    with pytest.raises(KeyboardInterrupt):
-        kept.add([Document("new", "bank")])
-    monkeypatch.undo()
-    assert len(SearchIndex.open(tmp_path / "kept")) == 60
-    assert len(list((tmp_path / "kept").glob("segment-*"))) == 1
-    longer = kept.add([Document("new", "bank")])
-    with pytest.raises(UsageError, match="changed after"):
-        kept.add([Document("newer", "bank")])
-    assert len(longer) == 61
-
-
-def test_a_failure_after_the_manifest_leaves_the_new_state(index, tmp_path, monkeypatch):
-    kept = index.save(tmp_path / "kept")
-    whole = index_folder.write_manifest
-
-    def fail(*given):
-        whole(*given)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(index_folder, "write_manifest", fail)
-    with pytest.raises(KeyboardInterrupt):
-        kept.add([Document("new", "bank")])
-    assert len(SearchIndex.open(tmp_path / "kept")) == 61
-
-
-def test_what_a_killed_writer_left_is_removed(index, tmp_path):
-    kept = index.save(tmp_path / "kept")
-    stray = kept.folder / f"segment-{'0' * 32}"
+    stray, mine = kept.folder / f"segment-{'0' * 32}", kept.folder / "segment-notes"
     stray.mkdir()
-    (stray / "docs.npy").write_bytes(b"half")
-    mine = kept.folder / "segment-notes"
     mine.mkdir()
-    assert len(SearchIndex.open(kept.folder)) == 60
-    kept.add([Document("new", "bank")])
-    assert not stray.exists()
-    assert mine.exists()
-
-
-def test_names_are_on_the_disk_too(index, tmp_path, monkeypatch):
-    synced = []
-    monkeypatch.setattr("topiarist.storage.sealed_folder.sync_folder", lambda path: synced.append(str(path)))
-    kept = index.save(tmp_path / "kept")
-    assert str(tmp_path) in synced
-    assert any("segment-" in path for path in synced)
-    synced.clear()
-    kept.add([Document("new", "bank")])
-    assert "segment-" in synced[0]
-    assert synced[-1] == str(kept.folder)
+    for number in (1, 40, 1):
+        longer = kept.add([Document("new", "bank river judge")] * number)
+        assert len(SearchIndex.open(kept.folder)) == len(kept)
+        index_folder.append_segment(kept, longer)
+        kept = SearchIndex.open(kept.folder)
+        np.testing.assert_array_equal(kept.scores("bank"), longer.scores("bank"))
+        assert not stray.exists()
+        assert mine.exists()
+        assert {path.name for path in kept.folder.glob("segment-?*")} == {*kept.location.segments, mine.name}
+    assert len(kept) == 102
+    assert len(kept.segments) == 2
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
@@ -156,19 +57,6 @@ def test_a_folder_is_open_to_whom_other_files_are(index, tmp_path):
     finally:
         os.umask(before)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-
-
-def test_a_folder_that_grows_while_it_is_opened_is_opened_again(index, tmp_path, monkeypatch):
-    kept = index.save(tmp_path / "kept")
-    look, grown = index_folder._read_index, []
-
-    def slow(*given, **how):
-        if not grown:
-            grown.append(kept.add([Document(f"n{number}", "bank") for number in range(40)]))
-        return look(*given, **how)
-
-    monkeypatch.setattr(index_folder, "_read_index", slow)
-    assert len(SearchIndex.open(kept.folder)) == 100
 
 
 @pytest.mark.parametrize("fault", ["manifest", "checksum", "format", "version", "deep", "list"])
@@ -331,13 +219,3 @@ def test_links_are_not_followed(index, tmp_path, what):
     path.symlink_to(tmp_path / "outside")
     with pytest.raises(InputError, match="a file called"):
         SearchIndex.open(folder)
-
-
-def test_a_lock_does_not_wait_for_ever(index, tmp_path, monkeypatch):
-    from topiarist.errors import ResourceError
-
-    kept = index.save(tmp_path / "index")
-    monkeypatch.setattr(index_folder, "LOCK_WAIT", 0.05)
-    with lock_folder(kept.folder), pytest.raises(ResourceError, match="is being written by this process"):
-        kept.add([Document("new", "bank")])
-    assert len(kept.add([Document("new", "bank")])) == 61

@@ -304,16 +304,16 @@ def test_documents_are_added(index, kernel, corpus, tmp_path):
     some, more = corpus.subset(np.arange(50)), documents_of(corpus)[50:]
     grown = SearchIndex.build(kernel, some).add(more)
     kept = SearchIndex.build(kernel, some).save(tmp_path / "kept").add(more)
-    again = SearchIndex.open(tmp_path / "kept")
+    assert len(SearchIndex.open(tmp_path / "kept")) == 50
+    again = kept.save(tmp_path / "again")
     for other in (grown, kept, again):
         assert len(other) == 120
         for by in ("meaning", "words", "both"):
             np.testing.assert_allclose(other.scores("bank loan", by=by), index.scores("bank loan", by=by), atol=1e-12)
         assert found_rows(other, "bank", 5) == found_rows(index, "bank", 5)
         assert other.explain("bank", 70).score == pytest.approx(index.explain("bank", 70).score)
-    later = SearchIndex.open(tmp_path / "kept").add([Document("new", "judge jury brandnewword")])
+    later = again.add([Document("new", "judge jury brandnewword")])
     assert later.scores("jury")[120] > 0
-    np.testing.assert_array_equal(SearchIndex.open(tmp_path / "kept").scores("jury"), later.scores("jury"))
 
 
 def test_a_vocabulary_that_differs_is_refused(kernel, corpus):
@@ -333,7 +333,7 @@ def test_an_index_that_is_written_in_runs_scores_the_same_and_knows_documents_by
         np.testing.assert_array_equal(written.scores("bank loan", by=by), index.scores("bank loan", by=by))
     assert found_rows(written, "bank loan") == found_rows(index, "bank loan")
     longer = written.add([Document("new", "a bank and its loan")])
-    assert len(SearchIndex.open(tmp_path / "index")) == len(longer) == len(index) + 1
+    assert len(longer) == len(index) + 1
     fewer = longer.among(np.arange(len(longer)) != 3)
     np.testing.assert_array_equal(fewer.scores("bank"), np.delete(longer.scores("bank"), 3))
 

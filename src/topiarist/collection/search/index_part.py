@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from topiarist.arrays import Array
 from topiarist.collection import contents
 from topiarist.collection.search.index import SearchIndex
-from topiarist.collection.search.index.index_folder import WrittenSegment, remove_unlisted_segments
+from topiarist.collection.search.index.index_folder import WrittenSegment, append_segment, remove_unlisted_segments
 from topiarist.collection.search.words.posting_lists import build_posting_lists
 from topiarist.collection.search.words.word_index import WordIndex
 from topiarist.collection.state import FLAT, SEARCH
@@ -30,7 +30,7 @@ from topiarist.errors import reading
 from topiarist.storage import facts
 from topiarist.storage.document_table import Documents
 from topiarist.storage.generation import LIST, Generation, Part, new_part, open_part
-from topiarist.storage.sealed_folder import LOCK, new_folder
+from topiarist.storage.sealed_folder import new_folder
 from topiarist.storage.succession import link_tree
 from topiarist.text.documents import Document
 from topiarist.text.language import find_language_code
@@ -142,10 +142,10 @@ def add_to_index(generation: Generation, name: str, documents: list[Document]) -
     """Add documents to a part; the new part shares unchanged files with the old one."""
     old = open_part(generation, name)
     with new_part(generation, SEARCH) as part:
-        link_tree(old, part.folder, excluded_names=(LIST, LOCK))
+        link_tree(old, part.folder, excluded_names=(LIST,))
         index = SearchIndex.open(part.folder / INDEX, check=False)
-        index.add(documents)
-        (part.folder / INDEX / LOCK).unlink(missing_ok=True)  # a complete part is never extended
+        if documents:
+            append_segment(index, index.add(documents))
         with reading(f"the index of words of {generation.display_path}"):
             words = WordIndex.open(part.folder / WORDS, generation.display_path)
         longer, stay = words.added(build_counted_text(document, index.settings.titles) for document in documents)

@@ -5,11 +5,9 @@
     lens-0/               by_word.npy, class_prior.npy, and mix.npy or information if the model has them
     segment-…/            ends, docs, counts, lengths, nodes, and rows, topical, scales of each model; words, if
                           the postings are of some words only
-    lock                  held by the process that adds documents
 
-After a kill at any moment the folder holds the old index or the new one. One process at a time adds documents, and
-only to the state that it read. Content is validated before use: a manifest may name only files of its own folder, by
-plain names, and must list every file. Then the arrays must fit (``soundness``).
+Documents are added to the folder of a part that nobody reads yet. Content is validated before use: a manifest may name
+only files of its own folder, by plain names, and must list every file. Then the arrays must fit (``soundness``).
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from topiarist.collection.search.index.segments import Segment
 from topiarist.collection.search.index.soundness import check_sound
 from topiarist.collection.search.index.topics import Shape
 from topiarist.counts.settings import CountSettings, PhraseSettings
-from topiarist.errors import TopiaristError, UsageError
+from topiarist.errors import TopiaristError
 from topiarist.models.engine import Postings
 from topiarist.models.fisher.scores import KernelView
 from topiarist.storage.array_files import allow_open_files, map_array, save
@@ -38,7 +36,6 @@ from topiarist.storage.sealed_folder import (
     Format,
     check_file_name,
     check_files,
-    lock_folder,
     new_folder,
     new_sealed_folder,
     read_manifest,
@@ -48,7 +45,6 @@ from topiarist.storage.sealed_folder import (
 from topiarist.storage.vocabulary_file import VOCABULARY, read_vocabulary, write_vocabulary
 from topiarist.trees import Tree
 
-LOCK_WAIT = 30.0  # seconds to wait for another process that adds documents
 SEGMENT = re.compile(r"segment-[0-9a-f]{32}")
 INDEX = Format(
     name="topiarist-search",
@@ -68,11 +64,10 @@ LENS_NUMBERS = ("one_class", "smoothing", "inverse_temperature", "effective_leng
 
 @dataclass(frozen=True)
 class IndexLocation:
-    """Folder of an index and the state in which it was read: its segments and the manifest's checksum."""
+    """Folder of an index and the names of its segments."""
 
     folder: Path
     segments: tuple[str, ...]
-    stamp: str
 
 
 def write_index(index: Any, folder: Path, segments: Iterable[Segment] | None = None) -> None:
@@ -110,48 +105,23 @@ def list_written_segments(folder: Path, segments: Iterable[WrittenSegment]) -> i
     return documents
 
 
+def append_segment(index: Any, longer: Any) -> None:
+    """Write the last segment of a longer index to the folder of an index, in place of those that it absorbed."""
+    folder, names, stay = index.location.folder, index.location.segments, len(longer.segments) - 1
+    body, _ = read_manifest(folder, INDEX)
+    absorbed = tuple(f"{name}/" for name in names[stay:])
+    files = {path: entry for path, entry in body["files"].items() if not path.startswith(absorbed)}
+    name = _write_segment(folder, longer.segments[-1])
+    files |= seal_files(folder, name)
+    write_manifest(folder, INDEX, {**body, "segments": [*names[:stay], name], "files": files})
+    remove_unlisted_segments(folder)
+
+
 def remove_unlisted_segments(folder: Path) -> None:
-    """Remove segments of workers that were replaced by others."""
-    remove_strays(folder, read_manifest(folder, INDEX)[0]["segments"])
-
-
-def append_segment(location: IndexLocation, stay: int, segment: Segment) -> IndexLocation:
-    """Write a segment after the first ``stay`` ones and replace the manifest; return the new location.
-
-    The lock is held from reading the manifest to replacing it. The index must have been read from this manifest.
-    """
-    folder = location.folder
-    with lock_folder(folder, wait=LOCK_WAIT):
-        body, stamp = read_manifest(folder, INDEX)
-        if stamp != location.stamp or tuple(body["segments"]) != location.segments:
-            raise UsageError(
-                f"{folder} changed after this index was opened",
-                hint="Open it again with SearchIndex.open(folder), then add.",
-            )
-        remove_strays(folder, location.segments)
-        name = create_segment_name()
-        names = (*location.segments[:stay], name)
-        try:
-            replaced = tuple(f"{old}/" for old in location.segments[stay:])
-            files = {path: entry for path, entry in body["files"].items() if not path.startswith(replaced)}
-            _write_segment(folder, segment, name)
-            files |= seal_files(folder, name)
-            stamp = write_manifest(folder, INDEX, {**body, "segments": names, "files": files})
-        except BaseException:
-            if name not in read_manifest(folder, INDEX)[0]["segments"]:  # or it is named already, and must stay
-                shutil.rmtree(folder / name, ignore_errors=True)
-            raise
-        remove_strays(folder, names)
-    return IndexLocation(folder, names, stamp)
-
-
-def remove_strays(folder: Path, segments: Iterable[str]) -> None:
-    """Remove segments that no manifest names: of a writer that died, or merged into another.
-
-    Open files stay readable; a process that opens the index later finds the new manifest.
-    """
+    """Remove segments that the manifest does not name: absorbed ones, or those of workers that were replaced."""
+    names = read_manifest(folder, INDEX)[0]["segments"]
     for path in folder.iterdir():
-        if SEGMENT.fullmatch(path.name) and path.name not in segments and not path.is_symlink():
+        if SEGMENT.fullmatch(path.name) and path.name not in names and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
 
 
@@ -170,14 +140,9 @@ def _settings(index: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def create_segment_name() -> str:
-    """Return a unique name for a segment."""
-    return f"segment-{uuid.uuid4().hex}"
-
-
-def _write_segment(folder: Path, segment: Segment, name: str = "") -> str:
+def _write_segment(folder: Path, segment: Segment) -> str:
     """Write a segment to its own folder within the index; return its name."""
-    name = name or create_segment_name()
+    name = f"segment-{uuid.uuid4().hex}"
     folder = new_folder(folder / name)
     arrays = {"ends": segment.postings.ends, "docs": segment.postings.docs, "counts": segment.postings.counts}
     arrays |= {"lengths": segment.lengths, "nodes": segment.nodes}
@@ -193,20 +158,9 @@ def _write_segment(folder: Path, segment: Segment, name: str = "") -> str:
 
 
 def open_index(cls: Any, folder: Path, *, check: bool) -> Any:
-    """Return the index in a folder; open it again if its manifest changed meanwhile."""
+    """Return the index in a folder."""
     folder = folder.resolve()
-    body, stamp = read_manifest(folder, INDEX)
-    while True:
-        try:
-            return _read_index(cls, folder, body, stamp, check=check)
-        except TopiaristError:
-            previous = stamp
-            body, stamp = read_manifest(folder, INDEX)
-            if stamp == previous:
-                raise
-
-
-def _read_index(cls: Any, folder: Path, body: dict[str, Any], stamp: str, *, check: bool) -> Any:
+    body, _ = read_manifest(folder, INDEX)
     try:
         files = check_files(folder, body["files"], INDEX, contents=check)
         allow_open_files(len(files))
@@ -224,7 +178,7 @@ def _read_index(cls: Any, folder: Path, body: dict[str, Any], stamp: str, *, che
         index = cls(
             lenses, segments, tuple(map(tuple, body["parts"])), body["normalise"], body["dtype"], vocabulary,
             settings, _read_shape(body["shape"], words), words, _to_word_tuples(body["class_words"]),
-            IndexLocation(folder, tuple(names), stamp),
+            IndexLocation(folder, tuple(names)),
         )  # fmt: skip
         check_sound(index, numbers=check)
     except (TopiaristError, OSError, *DAMAGE) as error:

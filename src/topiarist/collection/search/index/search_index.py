@@ -1,6 +1,6 @@
 """Search index: a Fisher kernel over all documents of a collection, answered in milliseconds, with explanations.
 
-An index is a value. ``add`` returns one with more documents, and writes them if the index is in a folder.
+An index is a value. ``add`` returns one with more documents.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from topiarist.collection.search.index.answers import Step
 from topiarist.collection.search.index.index_folder import (
     IndexLocation,
     WrittenSegment,
-    append_segment,
     list_written_segments,
     open_index,
     write_index,
@@ -142,10 +141,7 @@ class SearchIndex:
         return self.open(folder, check=False, n_threads=self.n_threads)
 
     def add(self, documents: Sequence[Document]) -> SearchIndex:
-        """Return the index with more documents, read by the unchanged models and written to its folder, if it has one.
-
-        Raise ``UsageError`` and write nothing if another process changed the folder meanwhile.
-        """
+        """Return the index with more documents, read by the unchanged models; ``save`` writes it to a new folder."""
         if self.vocabulary is None:
             raise UsageError(f"documents cannot be counted: {NO_WORDS}", hint="Corpus.from_documents")
         if not documents:
@@ -154,10 +150,7 @@ class SearchIndex:
         made = self._segment(check_counts(count_in(texts, self.vocabulary, self.settings)))
         stay = count_unchanged_segments([len(segment) for segment in self.segments], len(made))
         tail = join_segments([*self.segments[stay:], made])
-        longer = replace(self, segments=(*self.segments[:stay], tail), shortlist=None)
-        if self.location is None:
-            return longer
-        return replace(longer, location=append_segment(self.location, stay, tail))
+        return replace(self, segments=(*self.segments[:stay], tail), location=None, shortlist=None)
 
     def among(self, keep: Any) -> SearchIndex:
         """Return an index of the documents in the mask ``keep``, without a folder."""

@@ -380,3 +380,13 @@ def test_pmm_parameters_reject_wrong_shapes():
     assert pattern.n_unseen.tolist() == [1]
     with pytest.raises(ValueError, match="square α"):
         pmm.Params(np.ones(3), np.ones(2), np.ones((3, 3)))
+
+
+def test_label_shares_match_hand_computed_values():
+    """(M7): with words of one label each, shares are (tokens + 0.2) / (all tokens + 0.2 labels), of 20 at most."""
+    counts = csr_array([[3.0, 1.0, 0.0], [30.0, 10.0, 0.0], [0.0, 0.0, 0.0]])
+    shares = choice.fold_in_shares(engine_of(), np.eye(3), counts)
+    expected = [[3.2 / 4.6, 1.2 / 4.6, 0.2 / 4.6], [15.2 / 20.6, 5.2 / 20.6, 0.2 / 20.6], [1 / 3, 1 / 3, 1 / 3]]
+    np.testing.assert_allclose(shares, expected, atol=1e-6)
+    parts = [choice.word_shares(np.eye(3), np.arange(2), np.array([30.0, 10.0]), shares[1], k) for k in range(2)]
+    np.testing.assert_allclose(parts, [[15 / 20.6, 0], [0, 5 / 20.6]], atol=1e-6)

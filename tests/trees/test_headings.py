@@ -265,3 +265,37 @@ def test_select_siblings_finds_most_even_level(tree, number, seed):
     least = min(sum(sizes[node] ** 2 for node in level) for level in fitting if len(level) == count)
     assert sum(sizes[node] ** 2 for node in nodes) == least
     assert tuple(sorted(nodes)) in {tuple(sorted(level)) for level in fitting}
+
+
+def test_many_leaves_share_column_of_uninformative_words(monkeypatch):
+    words, weights, _ = planted(3, 4)
+    words[:, 7] += 1.0  # frequent, and as frequent in all leaves
+    words /= words.sum(1, keepdims=True)
+    assert merging.select_informative_words(words, weights) is words
+    monkeypatch.setattr(merging, "MIN_WORDS", 10)
+    monkeypatch.setattr(merging, "MAX_TABLE_SIZE", 15 * len(words) ** 2)
+    selected = merging.select_informative_words(words, weights)
+    assert selected.shape == (12, 16)
+    np.testing.assert_allclose(selected.sum(1), 1.0)
+    mean = weights @ words / weights.sum()
+    information = weights @ (words * np.log(words / mean))
+    best = np.sort(np.argsort(-information)[:15])
+    assert 7 not in best
+    np.testing.assert_array_equal(selected[:, :-1], words[:, best])
+    monkeypatch.setattr(merging, "MIN_WORDS", 20)
+    assert merging.select_informative_words(words, weights).shape == (12, 21)
+
+
+def test_leaf_without_tokens_is_merged_at_no_cost():
+    counts = np.array([[9.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 2.0, 8.0]])
+    words, weights = merging.smooth_counts(counts)
+    assert weights.tolist() == [0.5, 0.0, 0.5]
+    np.testing.assert_allclose(words[1], counts.sum(0) / 20)
+    merges = merging.merge_leaves(words, weights)
+    assert merges.pairs[0] == (0, 1)
+    assert merges.costs[0] == 0.0 < merges.costs[1]
+    headings = heads.arrange_leaves(words, weights)
+    assert sorted(headings.leaf_nodes) == sorted(headings.tree.leaves)
+    assert np.isfinite(headings.gains).all()
+    with pytest.raises(InputError, match="with tokens in them"):
+        merging.smooth_counts(np.zeros((2, 3)))

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from topiarist.errors import DamagedError, reading
+from topiarist.storage import row_checksums
 from topiarist.storage.database import Database
 from topiarist.storage.generation import Part
 
@@ -83,6 +84,7 @@ def record(
             "INSERT INTO edits (time, kind, body, before, after) VALUES (?, ?, ?, ?, ?)",
             (time or _now(), kind, _to_json(body), previous, new_number),
         )
+        row_checksums.extend_log_checksum(database)
     return new_number
 
 
@@ -159,7 +161,9 @@ def rewrite(database: Database, kind: str, matches: Callable[[Any], bool]) -> in
     """Erase the bodies of matching edits in an unpublished log; return their number."""
     entries = database.all("SELECT number, body FROM edits")
     rows = [(kind, number) for number, body in entries if matches(json.loads(body))]
-    database.run_many("UPDATE edits SET kind = ?, body = '{}' WHERE number = ?", rows)
+    with database.transaction():
+        database.run_many("UPDATE edits SET kind = ?, body = '{}' WHERE number = ?", rows)
+        row_checksums.update_log_checksum(database)
     return len(rows)
 
 
@@ -169,6 +173,7 @@ def replace_last(database: Database, new_state: Mapping[str, Any], parts: Iterab
         keep(database, parts)
         new_number = _add_state(database, new_state)
         database.run("UPDATE edits SET after = ? WHERE number = (SELECT max(number) FROM edits)", (new_number,))
+        row_checksums.update_log_checksum(database)
         forget(database, [new_number])
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from topiarist.errors import reading
+from topiarist.storage import row_checksums
 from topiarist.storage.database import Database
 from topiarist.text.documents import Problem
 from topiarist.text.readers.making import to_storable
@@ -22,6 +23,8 @@ def settings(database: Database) -> dict[str, Any]:
     """Return all settings by name."""
     with reading(f"the settings of {database.display_path}"):
         values = {name: json.loads(value) for name, value in database.all("SELECT name, value FROM settings")}
+        for name in row_checksums.NAMES:
+            values.pop(name, None)
         invalid = [name for name, kind in SETTING_TYPES.items() if not isinstance(values.get(name), kind | None)]
         if invalid:
             raise ValueError(f"{invalid[0]} is not what it should be")
@@ -33,6 +36,7 @@ def change_settings(database: Database, values: Mapping[str, Any]) -> None:
     rows = [(name, json.dumps(value, allow_nan=False)) for name, value in values.items()]
     with database.transaction():
         database.run_many("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", rows)
+        row_checksums.update_settings_checksum(database)
 
 
 def clear(database: Database) -> None:

@@ -400,3 +400,16 @@ def run_command(line):
     assert done.output.strip()
     if target:
         Path(target).write_text(done.stdout, encoding="utf-8")
+
+
+PROMISES = (DOCS / "design" / "reliability.md", DOCS / "design" / "security.md", ROOT / "SECURITY.md")
+
+
+@pytest.mark.parametrize("page", PROMISES, ids=lambda page: page.name)
+def test_tests_named_by_promises_exist(page):
+    tests = {path: path.read_text("utf-8") for path in sorted((ROOT / "tests").rglob("test_*.py"))}
+    for name in re.findall(r"`((?:tests/)?[\w/]*test_\w+(?:\.py)?(?:::\w+)?)`", page.read_text("utf-8")):
+        file, _, function = name.partition("::") if ".py" in name else ("", "", name)
+        found = [text for path, text in tests.items() if path.as_posix().endswith(file)]
+        assert found, name
+        assert not function or any(re.search(rf"def {function}\b", text) for text in found), name

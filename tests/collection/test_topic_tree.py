@@ -234,7 +234,7 @@ def test_reading_in_blocks_changes_nothing(monkeypatch):
     special, general = set_general_words_aside(uneven)
     model = CAM(3, random_state=0).fit(special.counts)
     whole = describe_tree(model, special, general)
-    monkeypatch.setattr("topiarist.collection.describe.nodes.BLOCK", 7)
+    monkeypatch.setattr("topiarist.collection.describe.typical_documents.BLOCK", 7)
     parts = describe_tree(model, special, general)
     assert whole.words == parts.words
     assert [whole.nodes[leaf].prototypes for leaf in whole.tree.leaves] == [

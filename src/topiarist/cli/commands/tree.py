@@ -72,7 +72,7 @@ def _check(options: Options) -> None:
 
 
 def select_visible(collection: Collection, top: int, options: Options, default_detail: str) -> frozenset[int]:
-    """Return the visible nodes below a topic, with those above them."""
+    """Return the visible nodes below a topic, and their ancestors."""
     outline, first = collection.outline, collection.outline.node(top)
     if options.depth is not None:
         deepest = outline.tree.depths[first] + options.depth

@@ -5,22 +5,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Array, Bools, Csr
 from topiarist.collection.describe.flat_topics import compute_coherences, format_names
+from topiarist.collection.describe.typical_documents import find_name_columns, select_typical
 from topiarist.counts.corpus import Corpus
-from topiarist.counts.scratch import iterate_rows, select_rows
-from topiarist.counts.validation import count_tokens, sum_columns
+from topiarist.counts.scratch import select_rows
+from topiarist.counts.validation import sum_columns
 from topiarist.text.stop_words import function_words
 from topiarist.trees.edits import Edit, collapse
 from topiarist.trees.growth.headings import compute_gains
-from topiarist.trees.naming.fields import AUTO, choose_fields, find_field_names
+from topiarist.trees.naming.fields import AUTO, FieldList, choose_fields, find_field_names, find_near_words
 from topiarist.trees.naming.name_test import JOINT, is_formula
-from topiarist.trees.naming.names import join_names, list_usable_words, name_nodes, shares_word
+from topiarist.trees.naming.names import NodeNames, join_names, list_usable_words, name_nodes, shares_word
 from topiarist.trees.naming.presence import compute_presence, list_candidate_words, select_describing_words
 from topiarist.trees.naming.text_features import TextFeatures, extract_features, find_largest_classes, sample_documents
 from topiarist.trees.naming.unspaced import remove_pieces
@@ -30,9 +30,7 @@ from topiarist.trees.tree_text import DOT
 from topiarist.trees.views import select_large_headings
 
 ROOT = "Everything"
-PRIOR_TOKENS = 20.0  # prior tokens of a document, so that the most typical document is not the shortest
 NO_WORDS = "no words of its own"
-BLOCK = 1 << 16  # documents per step: memory does not grow with documents × nodes
 REMEMBERED_WORDS = 6  # first words of a node that must contain the words of an earlier name
 WORDS_IN_NAME = 2  # words of a node in its name; more if siblings have the same first words
 MIN_DOCUMENTS_PER_CLASS = 64  # sampled documents of a class, if it has as many
@@ -83,7 +81,6 @@ def describe_nodes(
     mask = tree.path_mask(model.class_nodes)
     sample = _sample_documents(csr_array(shares))
     sampled_counts = corpus.counts if sample is None else select_rows(corpus.counts, sample)
-    typical = _select_typical(model, shares, sampled_counts, n_documents, eligible, sample)
     vocabulary = corpus.vocabulary.words
     functional = frozenset[str]().union(*map(function_words, language.split()))
     texts = texts if texts is not None else corpus.texts
@@ -112,6 +109,8 @@ def describe_nodes(
         sampled_shares = csr_array(shares) if sample is None else csr_array(select_rows(csr_array(shares), sample))
         field_names = find_field_names(tree, model.class_nodes, sampled_shares, sampled_counts, vocabulary, field_list)
     names = name_nodes(presence, vocabulary, model.class_nodes, readings, empty=empty, fields=field_names)
+    name_columns = _list_name_columns(names, vocabulary, readings, field_list, sampled_counts)
+    typical = select_typical(model, shares, sampled_counts, n_documents, name_columns, eligible, sample)
     words = [tuple(corpus.vocabulary.words[column] for column in node_columns) for node_columns in columns]
     words[tree.root] = (*general[:n_words], *words[tree.root])
     size = sum_columns(shares) @ mask
@@ -127,6 +126,22 @@ def describe_nodes(
         )
         for node in range(len(tree))
     )  # fmt: skip
+
+
+def _list_name_columns(
+    names: Sequence[NodeNames],
+    vocabulary: Sequence[str],
+    readings: TextFeatures | None,
+    fields: FieldList | None,
+    counts: Csr,
+) -> list[list[int]]:
+    """Return the columns of the words of each node's first name, and of the words near its field."""
+    columns = {word: column for column, word in enumerate(vocabulary)}
+    forms: dict[str, list[int]] = {}
+    for word, form in (readings.forms if readings is not None else {}).items():
+        forms.setdefault(form, []).extend([columns[word]] if word in columns else [])
+    near = {} if fields is None else find_near_words(counts, vocabulary, fields)
+    return [find_name_columns(node.name, columns, near, forms) for node in names]
 
 
 def _remove_ignored_phrases(readings: TextFeatures, ignored: frozenset[str]) -> TextFeatures:
@@ -272,21 +287,3 @@ def _sample_documents(shares: Csr) -> Array | None:
 
 def _sample_evenly(rows: Array, number: int) -> Array:
     return rows if len(rows) <= number else rows[np.linspace(0, len(rows) - 1, number).astype(np.int64)]
-
-
-def _select_typical(
-    model: TreeModel, shares: Csr, counts: Csr, n_documents: int, eligible: Bools | None, sample: Array | None
-) -> Any:
-    """Return the typical documents of each node, computed block by block; ``counts`` are the rows of the sample."""
-    from topiarist.estimators.tree import abstraction
-
-    rows_of_counts = np.arange(counts.shape[0]) if sample is None else sample
-    lengths = count_tokens(counts) if eligible is None else count_tokens(counts) * eligible[rows_of_counts]
-    steady, best, scores = lengths / (lengths + PRIOR_TOKENS), [], []
-    for block, block_counts in iterate_rows(counts, BLOCK):
-        share = abstraction.sparse_node_given_doc(block_counts, model, shares[rows_of_counts[block]])
-        rows = abstraction.prototypes(share, n_documents, lengths[block], PRIOR_TOKENS)
-        scores.append(share.tocsr()[rows, np.arange(len(rows))[:, None]].toarray() * steady[block][rows])
-        best.append(rows_of_counts[block][rows])
-    order = np.argsort(-np.hstack(scores), axis=1, kind="stable")[:, :n_documents]
-    return np.take_along_axis(np.hstack(best), order, axis=1)

@@ -1,4 +1,4 @@
-"""Names and numbers that topics keep when a tree changes, and the list of those that changed."""
+"""Names and numbers that topics keep when a tree changes, and a list of all changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RENAMED, GONE, NEW = "renamed", "gone", "new"  # fields of the log
 
 @dataclass(frozen=True)
 class NameChanges:
-    """Topics with another name, topics that are gone, and new topics, by number."""
+    """Renamed topics, gone topics and new topics, by number."""
 
     renamed: tuple[tuple[int, str, str], ...] = ()
     gone: tuple[tuple[int, str], ...] = ()
@@ -57,7 +57,7 @@ def find_name_changes(old: TreeState, new: TreeState) -> NameChanges:
 
 
 def retire_names(old: TreeState, new: TreeState) -> TreeState:
-    """Return the new state, which remembers the names that topics of the old one had and no longer have."""
+    """Return the new state, which remembers the former names of its topics."""
     names = dict(zip(new.topics, new.tree.names, strict=True))
     present = {name.casefold() for name in names.values()}
     former = {**new.former_names, **old.former_names}

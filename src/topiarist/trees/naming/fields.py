@@ -68,7 +68,7 @@ class FieldList:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The fields without a vector, because no word of them is known."""
+        """The fields without a vector, because all their words are unknown."""
         return tuple(name for name, vector in zip(self.names, self.vectors, strict=True) if not vector.any())
 
 
@@ -241,7 +241,7 @@ class _Evidence:
         return score
 
     def choose(self, node: int, scores: Floats) -> list[int]:
-        """Return the fields that may name a node, the best first; ``scores`` are those of all nodes."""
+        """Return the fields that may name a node, the best first; ``scores`` has the scores of all nodes."""
         min_score = 0.0
         if self.tree.is_leaf(node):
             if self.documents[node] < MIN_LEAF_SIZE:
@@ -298,6 +298,20 @@ def _count_documents(counts: Csr, n_words: int) -> Ints:
     for _, block in iterate_rows(counts, BLOCK):
         documents += np.bincount(block.indices, minlength=n_words)
     return documents
+
+
+def find_near_words(counts: Csr, vocabulary: Sequence[str], fields: FieldList) -> dict[str, list[int]]:
+    """Return the columns of the words near each field, by the field's name in small letters."""
+    word_vectors = load_word_vectors()
+    columns, rows = word_vectors.select(vocabulary)
+    if not len(columns):
+        return {}
+    documents = _count_documents(counts, len(vocabulary))[columns]
+    near = _near_words(word_vectors.vectors_of(rows), documents, counts.shape[0], fields.vectors).tocsc()
+    return {
+        name.casefold(): columns[near.indices[slice(*near.indptr[row : row + 2])]].tolist()
+        for row, name in enumerate(fields.names)
+    }
 
 
 def _near_words(of_words: Floats, documents: Array, n_docs: int, of_fields: Floats) -> Csr:

@@ -283,7 +283,7 @@ def _make_leaf_table(shares: Mapping[str, Mapping[int, float]], texts: Sequence[
 def _collect_items(
     presence: Presence, words: Sequence[str], columns: Array, node: int, phrases: _Phrases
 ) -> list[NameItem]:
-    """Return words and phrases for a node, the best first; for a heading those that are true of every large child."""
+    """Return words and phrases for a node, the best first; for a heading they are true of every large child."""
     if node == presence.tree.root:
         return []
     outside_shares, share = presence.compute_outside_shares(node, columns), presence.compute_shares(node, columns)
@@ -444,7 +444,7 @@ def _exclude_overlapping(items: list[NameItem], excluded_words: list[list[str]])
 
 
 def _make_pair_names(items: list[NameItem], node: int, name_test: NameTest, number: int) -> list[str]:
-    """Return names of two items of a heading that together are in most of its documents, those that lead home first."""
+    """Return names of two items of a heading that cover most of its documents; names that lead home come first."""
     presence = name_test.presence
     children = list(presence.tree.children(node))
     pairable = [item for item in items[:MAX_PAIRED_ITEMS] if item.score >= MIN_SECOND_SCORE * items[0].score]

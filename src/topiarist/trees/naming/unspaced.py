@@ -100,7 +100,7 @@ def join_pairs(texts: Iterable[str], pairs: Sequence[str]) -> dict[str, tuple[st
 
 
 def _extend(pair: str, places: Sequence[tuple[str, str]]) -> str:
-    """Return a pair with the characters that stand beside it in most places."""
+    """Return a pair with its neighbours in most places."""
     needed, text, n_left, n_right = MIN_JOINED_SHARE * len(places), pair, 0, 0
     while len(text) < MAX_LENGTH:
         lefts = Counter(left[-n_left - 1] for left, _ in places if len(left) > n_left)
@@ -120,7 +120,7 @@ def _extend(pair: str, places: Sequence[tuple[str, str]]) -> str:
 
 
 def find_repeated(joined: Mapping[str, tuple[str, int]]) -> set[str]:
-    """Return the pairs whose string is that of another pair too, or a part of one that is about as frequent."""
+    """Return the pairs whose string is part of the string of another, equally frequent pair."""
     pieces, strings = set[str](), list[tuple[str, int]]()
     for pair in sorted(joined, key=lambda pair: (-len(joined[pair][0]), -joined[pair][1], pair)):
         form, number = joined[pair]
@@ -134,7 +134,7 @@ def find_repeated(joined: Mapping[str, tuple[str, int]]) -> set[str]:
 
 
 def drop_contained_items(items: Sequence[str]) -> list[str]:
-    """Return the items of a name without those in unspaced scripts that are part of another one."""
+    """Return the items of a name without parts of other items in unspaced scripts."""
     return [
         item
         for place, item in enumerate(items)

@@ -231,11 +231,12 @@ def test_load_warns_and_returns_reference_without_numba(monkeypatch, package, lo
     monkeypatch.setitem(sys.modules, module, None)
     if package:
         monkeypatch.delattr(package, "compiled", raising=False)
-    monkeypatch.setattr(
-        room_of_kernels, "_load_record", room_of_kernels._load_record.__wrapped__
-    )  # as in a new process
-    with pytest.warns(UserWarning, match="numba cannot be imported") as warnings:
-        record = loaded("compiled")
+    room_of_kernels.load_record.cache_clear()  # as in a new process
+    try:
+        with pytest.warns(UserWarning, match="numba cannot be imported") as warnings:
+            record = loaded("compiled")
+    finally:
+        room_of_kernels.load_record.cache_clear()
     assert [warning.filename for warning in warnings] == [__file__]
     assert record.name == "reference"
     assert not hasattr(getattr(record, verb), "py_func")

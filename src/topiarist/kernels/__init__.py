@@ -111,36 +111,31 @@ class Kernels(NamedTuple):
         return load, (self.name,)
 
 
-def index_by_name(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
-    """Return the functions of a module in a dict with their names as keys."""
-    return {function.__name__: function for function in functions}
+@functools.cache
+def load_record(record: type[Any], groups: tuple[str, ...], name: str) -> Any:
+    """Return the functions of some modules as a record: compiled ones, or those of the reference.
+
+    The compiler is imported on the first call.
+    """
+    functions: dict[str, Callable[..., Any]] = {}
+    for backend in ("reference", "compiled")[: 1 if name == "reference" else 2]:
+        try:
+            modules = [import_module(f"topiarist.kernels.{group}.{backend}") for group in groups]
+        except ImportError as error:  # numba supports a new Python some weeks after its release
+            warnings.warn(f"numba cannot be imported ({error}); the reference is many times slower.", stacklevel=3)
+            return record("reference", **functions)
+        for module in modules:
+            functions |= {field: vars(module)[field] for field in record._fields if field in vars(module)}
+    return record(backend, **functions)
 
 
 def load(name: str = "compiled") -> Kernels:
-    """Return the record of a backend; always the same object. The compiler is imported on the first call."""
-    return _load_record(name)
-
-
-@functools.cache
-def _load_record(name: str) -> Kernels:
+    """Return the record of a backend; always the same object."""
     if name not in ("compiled", "reference", "cuda"):
         raise ValueError(f"expected kernels 'compiled', 'reference' or 'cuda', got {name!r}")
     if name == "cuda":
         from topiarist.kernels.cuda.verbs import KERNELS
 
         return KERNELS
-    reference_functions = _load_functions("reference")
-    if name == "compiled":
-        try:
-            return Kernels(name, **{**reference_functions, **_load_functions("compiled")})
-        except ImportError as error:  # numba supports a new Python some weeks after its release
-            warnings.warn(f"numba cannot be imported ({error}); fits are many times slower.", stacklevel=3)
-    return Kernels("reference", **reference_functions)
-
-
-def _load_functions(backend: str) -> dict[str, Callable[..., Any]]:
-    """Return the functions of all groups of one backend."""
-    functions: dict[str, Callable[..., Any]] = {}
-    for group in FUNCTION_GROUPS:
-        functions.update(import_module(f"topiarist.kernels.{group}.{backend}").FUNCTIONS)
-    return functions
+    kernels: Kernels = load_record(Kernels, FUNCTION_GROUPS, name)
+    return kernels

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import DTypeLike
-from topiarist.kernels import MIN_LEAP_SHARE, SMALLEST_MIXTURE, Folding, Paths, index_by_name
+from topiarist.kernels import MIN_LEAP_SHARE, SMALLEST_MIXTURE, Folding, Paths
 from topiarist.kernels.counts.compiled import _add_ratios
 from topiarist.kernels.jit import inline, jit
 
@@ -108,9 +108,6 @@ def categorise(indptr, indices, data, row_factor, column_factor, sizes, folding)
                 next_row = row_factor[d, k] + 2.0 * leap * (first_step[k] - row_factor[d, k])
                 next_row += leap * leap * (second_step[k] - 2.0 * first_step[k] + row_factor[d, k])
                 row_factor[d, k] = max(next_row, MIN_LEAP_SHARE * second_step[k])
-
-
-FUNCTIONS = index_by_name(propagate_down_paths, categorise)
 
 
 def prepare(dtype: DTypeLike) -> None:

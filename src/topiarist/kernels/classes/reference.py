@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.kernels import MIN_LEAP_SHARE, SMALLEST_MIXTURE, Folding, Paths, index_by_name, ratios
+from topiarist.kernels import MIN_LEAP_SHARE, SMALLEST_MIXTURE, Folding, Paths, ratios
 
 
 def propagate_down_paths(
@@ -74,6 +74,3 @@ def categorise(
             row_factor[d] = np.maximum(
                 row_factor[d] + 2 * leap * first + leap * leap * bend, MIN_LEAP_SHARE * second_step
             )
-
-
-FUNCTIONS = index_by_name(propagate_down_paths, categorise)

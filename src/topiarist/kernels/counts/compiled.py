@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from topiarist.arrays import DTypeLike
-from topiarist.kernels import FOLDING_STRIDE, SMALLEST_MIXTURE, Folding, index_by_name
+from topiarist.kernels import FOLDING_STRIDE, SMALLEST_MIXTURE, Folding
 from topiarist.kernels.jit import PREFETCH_DISTANCE, inline, jit, prefetch
 
 RUN = 256  # non-zeros
@@ -253,12 +253,6 @@ def transpose(indptr, indices, data, places, out_indices, out_data):
             out_indices[place] = d
             out_data[place] = data[t]
             places[indices[t]] = place + 1
-
-
-FUNCTIONS = index_by_name(
-    document_counts, word_counts, mixtures, fold_in, extrapolate, normalise_rows, column_sums, scale_columns,
-    sum_of_logs, weighted_sum, tally, transpose,
-)  # fmt: skip
 
 
 def prepare(dtype: DTypeLike) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.kernels import FOLDING_STRIDE, SMALLEST_MIXTURE, Folding, index_by_name, ratios
+from topiarist.kernels import FOLDING_STRIDE, SMALLEST_MIXTURE, Folding, ratios
 
 
 def document_counts(
@@ -122,9 +122,3 @@ def transpose(indptr: Array, indices: Array, data: Array, places: Array, out_ind
             place = places[indices[t]]
             out_indices[place], out_data[place] = d, data[t]
             places[indices[t]] = place + 1
-
-
-FUNCTIONS = index_by_name(
-    document_counts, word_counts, mixtures, fold_in, extrapolate, normalise_rows, column_sums, scale_columns,
-    sum_of_logs, weighted_sum, tally, transpose,
-)  # fmt: skip

@@ -7,11 +7,11 @@ other words of a label have the same probability. To read new documents θ is de
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from topiarist.arrays import Array
+from topiarist.kernels import load_record
 
 
 class LabelSetCounts(NamedTuple):
@@ -67,13 +67,5 @@ class LabelKernels(NamedTuple):
 
 def load(name: str = "compiled") -> LabelKernels:
     """Return the record "reference", or else the compiled one."""
-    from topiarist.kernels.labels import reference
-
-    if name == "reference":
-        return LabelKernels("reference", **reference.FUNCTIONS)
-    try:
-        from topiarist.kernels.labels import compiled
-    except ImportError as error:
-        warnings.warn(f"numba cannot be imported ({error}); fits are many times slower.", stacklevel=2)
-        return LabelKernels("reference", **reference.FUNCTIONS)
-    return LabelKernels("compiled", **compiled.FUNCTIONS)
+    kernels: LabelKernels = load_record(LabelKernels, ("labels",), name)
+    return kernels

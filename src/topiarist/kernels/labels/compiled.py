@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import DTypeLike
-from topiarist.kernels import SMALLEST_MIXTURE, index_by_name
+from topiarist.kernels import SMALLEST_MIXTURE
 from topiarist.kernels.jit import inline, jit
 from topiarist.kernels.labels import EXCLUDED_WEIGHT, MIN_GAIN, LabelSetCounts, LabelWeights
 
@@ -214,9 +214,6 @@ def choose_labels(indptr, indices, data, words, scale, label_weights, ranks, gai
             _add_label(document, words, state, label_weights, best)
             labels[size - 1] = best
             ranks[d, best] = size
-
-
-FUNCTIONS = index_by_name(set_ratios, label_counts, normalise_labels, extrapolate_change, choose_labels)
 
 
 def prepare(dtype: DTypeLike) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.kernels import SMALLEST_MIXTURE, index_by_name
+from topiarist.kernels import SMALLEST_MIXTURE
 from topiarist.kernels.labels import EXCLUDED_WEIGHT, MIN_GAIN, LabelSetCounts, LabelWeights
 
 
@@ -124,6 +124,3 @@ def size_weight(table: Array, size: int) -> float:
     """Return the weight of a number of labels; beyond the table each label adds the last difference again."""
     last = len(table) - 1
     return float(table[min(size, last)] + max(size - last, 0) * (table[last] - table[last - 1]))
-
-
-FUNCTIONS = index_by_name(set_ratios, label_counts, normalise_labels, extrapolate_change, choose_labels)

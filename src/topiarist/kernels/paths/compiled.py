@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import DTypeLike
-from topiarist.kernels import SMALLEST_MIXTURE, Paths, SparseRows, index_by_name
+from topiarist.kernels import SMALLEST_MIXTURE, Paths, SparseRows
 from topiarist.kernels.jit import PREFETCH_DISTANCE, inline, jit, prefetch
 
 BLOCK = 1 << 16  # numbers; a block of words by class stays in a core's cache
@@ -202,17 +202,6 @@ def distribute_along_paths(node_words, words, counts, paths, start, out, sums):
             for c in range(width):
                 block[c, w] = ratio[c]
         _add_shares(node_words, slice(start + first, start + first + n), block, paths, out, sums)
-
-
-FUNCTIONS = index_by_name(
-    row_products,
-    word_products,
-    count_kept_classes,
-    keep_classes,
-    sparse_word_products,
-    sum_along_paths,
-    distribute_along_paths,
-)
 
 
 def prepare(dtype: DTypeLike) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.kernels import SMALLEST_MIXTURE, Paths, SparseRows, index_by_name, ratios
+from topiarist.kernels import SMALLEST_MIXTURE, Paths, SparseRows, ratios
 
 
 def row_products(indptr: Array, indices: Array, data: Array, other: Array, out: Array) -> None:
@@ -101,9 +101,3 @@ def posteriors(scores: Array, prior: Array, inverse_temperature: float) -> float
     total = values.sum(axis=1, keepdims=True)
     scores[:] = values / total
     return float((np.log(total) + top).sum())
-
-
-FUNCTIONS = index_by_name(
-    row_products, word_products, count_kept_classes, keep_classes, sparse_word_products, sum_along_paths,
-    distribute_along_paths, power, logarithms, posteriors,
-)  # fmt: skip

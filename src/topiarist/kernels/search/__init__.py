@@ -8,11 +8,11 @@ one of its words.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from topiarist.arrays import Array
+from topiarist.kernels import load_record
 
 MIN_CLASS_SHARE = 1e-9  # a class with less changes the length of the lexical part by less than rounding
 
@@ -67,14 +67,6 @@ class SearchKernels(NamedTuple):
 
 
 def load(name: str = "compiled") -> SearchKernels:
-    """Return the record "reference", or else the compiled one; the compiler is imported on the first call."""
-    from topiarist.kernels.search import reference
-
-    if name == "reference":
-        return SearchKernels("reference", **reference.FUNCTIONS)
-    try:
-        from topiarist.kernels.search import compiled
-    except ImportError as error:
-        warnings.warn(f"numba cannot be imported ({error}); search is many times slower.", stacklevel=2)
-        return SearchKernels("reference", **reference.FUNCTIONS)
-    return SearchKernels("compiled", **compiled.FUNCTIONS)
+    """Return the record "reference", or else the compiled one."""
+    kernels: SearchKernels = load_record(SearchKernels, ("search",), name)
+    return kernels

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import DTypeLike
-from topiarist.kernels import SMALLEST_MIXTURE, index_by_name
+from topiarist.kernels import SMALLEST_MIXTURE
 from topiarist.kernels.jit import inline, jit
 from topiarist.kernels.search import MIN_CLASS_SHARE, Postings, QueryVectors, Runs
 
@@ -281,20 +281,6 @@ def pick_counts(postings, places, rows, out):
                 t = _first_from(postings.docs, t, last, rows[d])
                 if t < last and postings.docs[t] == rows[d]:
                     out[d, w] = postings.counts[t]
-
-
-FUNCTIONS = index_by_name(
-    lexical_lengths,
-    path_lengths,
-    score_by_kernel,
-    score_words,
-    add_word_scores,
-    score_half_vectors,
-    score_byte_vectors,
-    count_cooccurrences,
-    unpack_rows,
-    pick_counts,
-)
 
 
 def prepare(dtype: DTypeLike) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topiarist.arrays import Array
-from topiarist.kernels import SMALLEST_MIXTURE, index_by_name
+from topiarist.kernels import SMALLEST_MIXTURE
 from topiarist.kernels.search import Postings, QueryVectors, Runs
 
 MAX_ROWS = 1 << 13  # rows that are converted at a time
@@ -153,17 +153,3 @@ def _find_span(postings: Postings, word: int, start: int, stop: int) -> slice:
     first, last = int(postings.ends[word]), int(postings.ends[word + 1])
     low, high = np.searchsorted(postings.docs[first:last], (start, stop))
     return slice(first + int(low), first + int(high))
-
-
-FUNCTIONS = index_by_name(
-    lexical_lengths,
-    path_lengths,
-    score_by_kernel,
-    score_words,
-    add_word_scores,
-    score_half_vectors,
-    score_byte_vectors,
-    count_cooccurrences,
-    unpack_rows,
-    pick_counts,
-)

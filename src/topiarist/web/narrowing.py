@@ -11,7 +11,7 @@ from topiarist.display.locale.catalogues import translate, translate_table
 from topiarist.errors import UsageError
 from topiarist.storage.document_table import counts_among
 from topiarist.text.fields import DATE, NUMBER, Field, format_number
-from topiarist.text.query import LIKE, MAX_QUERY_CHARACTERS, Filter, Query, field_key, parse
+from topiarist.text.query import LIKE, MAX_QUERY_CHARACTERS, NO_VALUE, Filter, Query, field_key, parse
 from topiarist.web import addresses
 from topiarist.web.values import Choice, TopicLine, topic_line
 from topiarist.web.view import View
@@ -30,6 +30,7 @@ FILTER_TEXTS = {
     "until": "until {}",
     "date": "of {}",
     "like": "like {}",
+    "undated": "without a date",
 }
 COLUMNS, RANGES = 8, 5  # columns that narrow, and ranges of a column of numbers
 
@@ -215,7 +216,8 @@ def conditions(view: View, query: Query) -> list[tuple[str, Filter]]:
     result: list[tuple[str, Filter]] = []
     for item in query.filters:
         value = _topic_name(view, item.value) if item.kind == "topic" else item.value
-        text = f"{item.kind} {value}" if item.column else translate_table(FILTER_TEXTS)[item.kind].format(value)
+        kind = "undated" if item.kind == DATE and item.value.casefold() == NO_VALUE else item.kind
+        text = f"{item.kind} {value}" if item.column else translate_table(FILTER_TEXTS)[kind].format(value)
         result.append((f"{translate('not ') * item.exclude}{text}", item))
     return result
 

@@ -168,3 +168,10 @@ def test_leading_dimensions_keep_products_where_vectors_vary():
     assert (np.linalg.norm(part, axis=1) <= 1 + 1e-6).all()
     second = some.astype(float).T @ some.astype(float)
     assert (part**2).sum() == pytest.approx(np.linalg.eigvalsh(second)[-10:].sum(), rel=1e-5)
+
+
+def test_vectors_without_held_out_tokens_grow_a_tree():
+    """Documents of one word hold nothing out."""
+    counts = np.eye(4, dtype=np.float32)[np.arange(12) % 4]
+    model = CAM(2, random_state=0).fit(counts, vectors=counts)
+    assert len(model.labels_) == 12

@@ -207,7 +207,7 @@ class CamGrowingModel(TrainingDocuments):
         score = self._vector_log_likelihood(rows, shared)
         return Stage(
             parts, float(likelihoods.sum()), charge, inverse_temperature,
-            by_document=likelihoods + score, vectors=float(score.sum()),
+            by_document=likelihoods + score if self.heldout_tokens else likelihoods, vectors=float(score.sum()),
         )  # fmt: skip
 
     def _vector_log_likelihood(self, rows: Array, shared: cam.Params) -> Any:

@@ -304,6 +304,7 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "tree_quality": findings.render,
     "headings": findings.render,
     "vectors": findings.render,
+    "short_texts": findings.render,
     "tree_speed": findings.render,
     "tree_stability": findings.render,
     "events": findings.render,

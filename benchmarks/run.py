@@ -22,6 +22,7 @@ BENCHMARKS = {
     "tree_quality": "benchmarks.bench_tree_quality",
     "headings": "benchmarks.bench_headings",
     "vectors": "benchmarks.bench_vectors",
+    "short_texts": "benchmarks.bench_short_texts",
     "tree_speed": "benchmarks.bench_tree_speed",
     "tree_stability": "benchmarks.bench_tree_stability",
     "labels_speed": "benchmarks.bench_labels_speed",

@@ -157,7 +157,7 @@ def test_a_collection_without_vectors_says_so(collection_without):
 
 @pytest.fixture
 def collection_without(tmp_path):
-    with Collection.grow(pile()[:60], tmp_path / "plain", RECIPE) as collection:
+    with Collection.grow(pile()[:60], tmp_path / "plain", replace(RECIPE, vectors="none")) as collection:
         yield collection
 
 

@@ -1,9 +1,8 @@
-"""An encoder of one language: it is refused for a collection in another, and skips documents in others."""
+"""An encoder of one language: a collection in another grows from words, and documents in others get no vector."""
 
 import random
 
 import numpy as np
-import pytest
 from typer.testing import CliRunner
 
 from tests.grown import NoteCollector
@@ -17,7 +16,6 @@ from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.grow.state import GrowOptions
 from topiarist.counts.embeddings import encoder
 from topiarist.counts.vectors import find_rows_with_vectors
-from topiarist.errors import UsageError
 from topiarist.text.documents import Document
 from topiarist.text.language import detect_text_language
 
@@ -57,29 +55,29 @@ def letters(text, number):
     return [text.format(names[row % 8], names[row // 8 % 8]) for row in range(number)]
 
 
-def test_encoder_of_other_language_is_refused_before_it_encodes(tmp_path):
+def test_encoder_of_other_language_leaves_tree_to_words(tmp_path):
     source, collector = English(), NoteCollector()
-    documents = [Document(str(row), text) for row, text in enumerate([*headlines(), *letters(ENGLISH, 20)])]
+    documents = [Document(str(row), text) for row, text in enumerate(headlines())]
     options = GrowOptions(vectors=source, reporter=collector)
-    with pytest.raises(UsageError) as raised:
-        grow_collection(documents, tmp_path / "c.topiary", RECIPE, options)
-    assert raised.value.message == (
-        "Expected documents in English, the only language of the encoder; "
-        "got Chinese 75%, English 25% of 80 documents whose language was detected"
-    )
-    assert "Grow without --encoder" in raised.value.hint
-    assert (source.texts, collector.phases) == ([], ["Reading"])
-    assert not (tmp_path / "c.topiary").exists()
+    with (
+        grow_collection(documents, tmp_path / "c.topiary", RECIPE, options) as collection,
+        grow_collection(documents, tmp_path / "words.topiary", RECIPE) as alone,
+    ):
+        assert collection.vectors is None
+        assert (collection.shares != alone.shares).nnz == 0
+    note = "The encoder knows English only, the documents are in other languages (Chinese 100%): words alone decide"
+    assert note in collector.notes
+    assert not source.texts
+    assert "Bringing vectors" not in collector.phases
 
 
-def test_grow_command_refuses_bundled_encoder(tmp_path, monkeypatch):
+def test_grow_command_reports_unknown_language_of_encoder(tmp_path, monkeypatch):
     monkeypatch.setattr(encoder, "is_installed", lambda: True)
     lines = tmp_path / "headlines.csv"
     lines.write_text("\n".join(["text", *headlines()]), "utf-8")
     done = CliRunner().invoke(app, ["grow", str(lines), "-o", str(tmp_path / "c.topiary"), "--encoder"])
-    assert done.exit_code == 2
-    assert "Expected documents in English" in done.stderr
-    assert "--vectors" in done.stderr
+    assert done.exit_code == 0
+    assert "The encoder knows English only" in done.stderr
     assert "Bringing vectors" not in done.stderr
 
 

@@ -50,7 +50,7 @@ def find_similar_pairs(
     collection: Collection, min_cosine: float = MIN_COSINE, max_pairs: int = MAX_PAIRS
 ) -> SimilarPairs | None:
     """Return pairs of documents of one topic with similar embeddings, without duplicates; None without embeddings."""
-    vectors = collection.vectors
+    vectors = collection.encoder_vectors
     if vectors is None:
         return None
     rows_with_vector = np.flatnonzero(

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from topiarist.collection.trends.newer import RecentChanges
     from topiarist.collection.trends.over_time import OverTime
     from topiarist.counts.duplicates import Duplicates
+    from topiarist.counts.embeddings.word_encoder import WordEncoder
     from topiarist.text.readers import Columns
     from topiarist.trees.tree_model import TreeModel
 
@@ -279,6 +280,20 @@ class Collection:
         from topiarist.collection.document_vectors import vectors_of
 
         return vectors_of(self)
+
+    @property
+    def encoder_vectors(self) -> Floats | None:
+        """Embeddings for search and learning: ``vectors`` unless they come from the bundled word vectors."""
+        from topiarist.collection.document_vectors import has_word_vectors
+
+        return None if has_word_vectors(self) else self.vectors
+
+    @cached(STATE)
+    def word_encoder(self) -> WordEncoder:
+        """Encoder of new documents by the bundled word vectors, adapted to the documents of the collection."""
+        from topiarist.collection.document_vectors import restore_word_encoder
+
+        return restore_word_encoder(self)
 
     @cached(STATE)
     def outlier_threshold(self) -> OutlierThreshold | None:

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topiarist.arrays import Array, Bools, Floats
+from topiarist.arrays import Array, Bools, Csr, Floats, Ints
 from topiarist.collection import contents
+from topiarist.collection.contents import Counting
+from topiarist.collection.copies import select_fitted_rows
 from topiarist.collection.state import VECTORS, State
 from topiarist.counts.embeddings import vector_sources
 from topiarist.counts.embeddings.vector_sources import VectorSource, to_vector_source
+from topiarist.counts.embeddings.word_encoder import WordEncoder, mark_words
 from topiarist.counts.vectors import compute_nearest_cosines, find_rows_with_vectors
 from topiarist.errors import DamagedError, InputError, UsageError, reading
 from topiarist.storage import edit_log, facts
@@ -22,6 +25,7 @@ from topiarist.storage.generation import Generation, Part, new_part, open_part
 from topiarist.storage.tensors import map_tensors, write_tensors
 from topiarist.text.documents import Document
 from topiarist.text.language import detect_language_among, language_name
+from topiarist.text.stop_words import resolve_stop_words
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -104,19 +108,17 @@ def known_languages(source: VectorSource) -> tuple[str, ...]:
     return tuple(getattr(source, "languages", ()))
 
 
-def check_languages(source: VectorSource, sizes: Mapping[str, int]) -> None:
-    """Raise UsageError if most documents, by language code, are in a language unknown to the encoder."""
+def describe_unknown_language(source: VectorSource, sizes: Mapping[str, int]) -> str:
+    """Return a sentence if most documents, by language code, are in a language unknown to the encoder."""
     codes_known = known_languages(source)
     detected = {code: number for code, number in sizes.items() if code and number}
     if not codes_known or not detected or max(detected, key=lambda code: detected[code]) in codes_known:
-        return
+        return ""
     total, main_languages = sum(detected.values()), sorted(detected.items(), key=lambda item: -item[1])[:MAX_LANGUAGES]
-    of_encoder = "the only language" if len(codes_known) == 1 else "the languages"
     shares = ", ".join(f"{language_name(code)} {number / total:.0%}" for code, number in main_languages)
-    raise UsageError(
-        f"Expected documents in {' or '.join(map(language_name, codes_known))}, {of_encoder} of the encoder; "
-        f"got {shares} of {total:,} documents whose language was detected",
-        hint="Grow without --encoder, or pass vectors of another encoder with --vectors.",
+    return (
+        f"The encoder knows {' and '.join(map(language_name, codes_known))} only, the documents are in other languages "
+        f"({shares}): words alone decide"
     )
 
 
@@ -165,7 +167,7 @@ def vectors_of(collection: Collection) -> Floats | None:
 def vectors_for(collection: Collection, documents: Sequence[Document], first: int, source: Any) -> Floats | None:
     """Return vectors of new documents from a source or the collection's encoder; None if words decide alone."""
     vectors = collection.vectors
-    if vectors is None:
+    if vectors is None or (source is not None and has_word_vectors(collection)):
         if source is not None:
             raise InputError(
                 "this collection was grown without vectors", hint="Grow it with vectors, or leave them out."
@@ -212,6 +214,8 @@ def vector_source(
 
 def find_encoder(collection: Collection) -> VectorSource | None:
     """Return the encoder that a collection was grown with, if installed; None otherwise."""
+    if has_word_vectors(collection):
+        return collection.word_encoder
     from topiarist.counts.embeddings.encoder import NAME as ENCODER
     from topiarist.counts.embeddings.encoder import Encoder, is_installed
 
@@ -219,6 +223,39 @@ def find_encoder(collection: Collection) -> VectorSource | None:
     if about.get("kind") != Encoder.__name__ or about.get("encoder") != ENCODER or not is_installed():
         return None
     return _encoder()
+
+
+def has_word_vectors(collection: Collection) -> bool:
+    """Return whether the embeddings of a collection come from the bundled word vectors."""
+    return bool(collection.state.pieces(VECTORS)) and are_word_vectors(collection.settings)
+
+
+def are_word_vectors(settings: Mapping[str, Any]) -> bool:
+    """Return whether the settings of a collection name the bundled word vectors as the source of its embeddings."""
+    return (settings.get(ABOUT_VECTORS) or {}).get("kind") == WordEncoder.__name__
+
+
+def create_word_encoder(counting: Counting) -> WordEncoder:
+    """Return an encoder by the bundled word vectors for texts that are counted in this way."""
+    vocabulary, tokenizer = counting.vocabulary, counting.settings.tokenizer
+    hidden = [] if counting.map is None else np.flatnonzero(counting.map.target < 0).tolist()
+    forms = vocabulary.forms or tuple((word,) for word in vocabulary.words)
+    ignored = {*counting.general, *resolve_stop_words(counting.settings.stop_words)}
+    ignored.update(*(forms[column] for column in hidden))
+    return WordEncoder.create(vocabulary, lambda document: tokenizer(counting.text_of(document)), ignored)
+
+
+def restore_word_encoder(collection: Collection) -> WordEncoder:
+    """Return the encoder by the bundled word vectors, adapted to the documents and vectors of a collection."""
+    rows = select_fitted_rows(collection.copies, len(collection))
+    return adapt_word_encoder(collection.counting, collection.all_counts, collection.vectors, rows)
+
+
+def adapt_word_encoder(counting: Counting, counts: Csr, vectors: Floats | None, rows: Ints | None) -> WordEncoder:
+    """Return the encoder that is adapted to documents with vectors; ``rows`` are those without duplicates."""
+    if rows is not None:
+        counts, vectors = counts[rows], None if vectors is None else vectors[rows]
+    return create_word_encoder(counting).adapt(mark_words(counts), vectors)
 
 
 @cache

@@ -16,7 +16,7 @@ N_DOCS = 300
 
 def grown(folder, texts, **more):
     documents = [Document(str(number), text) for number, text in enumerate(texts)]
-    return Collection.grow(documents, folder, Recipe(seed=0), n_threads=1, **more)
+    return Collection.grow(documents, folder, Recipe(seed=0, vectors="none"), n_threads=1, **more)
 
 
 @pytest.fixture(scope="module")

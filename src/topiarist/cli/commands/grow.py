@@ -37,7 +37,7 @@ from topiarist.cli.options import (
 from topiarist.cli.settings_file import format_assignments
 from topiarist.cli.source_stream import Extra, Stream, default_folder, digest
 from topiarist.cli.terminal.console import Console, print_json
-from topiarist.collection.grow.recipe import Recipe
+from topiarist.collection.grow.recipe import NO_VECTORS, Recipe
 from topiarist.display.formats import count_noun, duration, one_line, size
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.estimators.tree_models import TREE_MODELS, join_names
@@ -74,7 +74,7 @@ CLUSTER_HELP = "Count, grow and index on a Dask cluster with access to the folde
 MEMORY_HELP = "Memory limit for growing the tree, such as `2GB`. Reading and indexing are not included."
 DEPTH_HELP = "Number of levels to print. Default: about twenty topics."
 KEEP_HELP = "Count repeated lines, such as navigation bars, footers and disclaimers."
-VECTORS_HELP = "Document embeddings: .npy in document order, or .npz, .parquet or .jsonl with ids."
+VECTORS_HELP = "Embeddings: .npy in order, or .npz, .parquet, .jsonl with ids. `none`: words alone for short texts."
 ENCODER_HELP = "Compute embeddings on this machine with `topiarist[encoder]`."
 EMBED_HELP = "Program that reads JSON lines (id, text) and prints JSON lines (id, vector)."
 STABILITY_HELP = "Grow five more trees from half samples and print how much of each topic reappears in them."
@@ -145,7 +145,7 @@ class Options(SourceOptions):
     dates: Annotated[str, reading(DATES_HELP, metavar="ORDER", parser=one_of(DATE_ORDERS))] = Recipe.dates
     columns: Annotated[str, setting(COLUMNS_HELP, panel=READING)] = Recipe.columns
     labels: Annotated[str | None, reading("A table of labels with the columns id and label.", metavar="FILE")] = None
-    vectors: Annotated[str | None, reading(VECTORS_HELP, metavar="FILE")] = None
+    vectors: Annotated[str | None, reading(VECTORS_HELP, metavar="FILE|none")] = None
     encoder: Annotated[bool, flag(ENCODER_HELP, "--encoder", panel=READING)] = False
     embed: Annotated[str | None, reading(EMBED_HELP, metavar="COMMAND")] = None
     keep_repeated: Annotated[bool, setting(KEEP_HELP, "--keep-repeated", panel=COUNTING)] = Recipe.keep_repeated
@@ -180,7 +180,7 @@ def run(options: Options) -> None:
     if options.dry_run:
         _dry_run(stream, options)
         return
-    vectors = vector_source(options.vectors, options.embed, encoder=options.encoder, n_threads=options.threads)
+    vectors = vector_source(_vector_file(options), options.embed, encoder=options.encoder, n_threads=options.threads)
     if vectors is not None and options.device != DEVICES[0]:
         raise UsageError("vectors and words are fitted together by the processor", hint="without the setting device")
     if in_blocks := options.cluster is not None or options.memory is not None:
@@ -241,11 +241,16 @@ def _places(options: Options) -> list[str]:
     return [os.path.abspath(source) if os.path.exists(source) else "" for source in named]
 
 
+def _vector_file(options: Options) -> str | None:
+    """Return the file of embeddings; None without one."""
+    return None if options.vectors == NO_VECTORS else options.vectors
+
+
 def _vectors_named(options: Options) -> dict[str, Any]:
     """Return what identifies the embeddings; empty without any."""
-    if options.vectors is not None:
-        status = os.stat(options.vectors)
-        return {"vectors": [os.path.abspath(options.vectors), status.st_size, status.st_mtime_ns]}
+    if (file := _vector_file(options)) is not None:
+        status = os.stat(file)
+        return {"vectors": [os.path.abspath(file), status.st_size, status.st_mtime_ns]}
     named = {"embed": options.embed, "encoder": options.encoder or None}
     return {name: value for name, value in named.items() if value is not None}
 
@@ -279,6 +284,7 @@ def _recipe(options: Options) -> Recipe:
         passages=options.passages,
         languages=options.languages,
         fields=_fields(options.fields),
+        vectors=NO_VECTORS if options.vectors == NO_VECTORS else Recipe.vectors,
     )
     recipe.check()
     return recipe

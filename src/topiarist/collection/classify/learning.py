@@ -107,7 +107,7 @@ def learn_categories(
     heldout_places, training_places = _split_heldout(labels_of_rows, holdout, seed, linked_places)
     groups = _number_groups(linked_places, rows, len(collection))
     n_out = len(heldout_places)
-    documents, trial = TrainingDocuments(collection.all_counts, collection.vectors, groups), None
+    documents, trial = TrainingDocuments(collection.all_counts, collection.encoder_vectors, groups), None
     quality = Quality(
         len(rows),
         n_out,

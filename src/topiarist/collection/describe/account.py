@@ -14,6 +14,7 @@ from topiarist.collection.copies import list_duplicates
 from topiarist.collection.describe.collection_facts import language_sizes
 from topiarist.collection.describe.tables import write_spreadsheet
 from topiarist.collection.describe.topic_tree import MIN_DOCUMENTS_TO_EVALUATE
+from topiarist.collection.document_vectors import has_word_vectors
 from topiarist.collection.grow.exclusions import find_exclusions
 from topiarist.collection.grow.inheritance import describe_excluded
 from topiarist.collection.passages import count_documents, count_passages, describe_passages
@@ -108,8 +109,9 @@ def _embedding_entries(collection: Collection) -> list[AccountEntry]:
     if collection.vectors is None:
         return []
     number, n_embedded = len(collection), int(np.count_nonzero(find_rows_with_vectors(collection.vectors)))
+    origin = " from the bundled word vectors" if has_word_vectors(collection) else ""
     missing_note = f", {number - n_embedded:,} have none and are placed by their words" if n_embedded < number else ""
-    return [AccountEntry(EMBEDDINGS, n_embedded, f"{n_embedded:,} documents have a vector{missing_note}")]
+    return [AccountEntry(EMBEDDINGS, n_embedded, f"{n_embedded:,} documents have a vector{origin}{missing_note}")]
 
 
 def _language_entries(collection: Collection) -> list[AccountEntry]:

@@ -15,8 +15,8 @@ from topiarist.collection import contents
 from topiarist.collection.contents import Counting
 from topiarist.collection.copies import load_duplicates, select_fitted_rows
 from topiarist.collection.describe.flat_topics import check_documents
-from topiarist.collection.document_vectors import check_languages, load_vectors
-from topiarist.collection.grow import inheritance, language_trees
+from topiarist.collection.document_vectors import are_word_vectors, describe_unknown_language, load_vectors
+from topiarist.collection.grow import inheritance, language_trees, short_texts
 from topiarist.collection.grow.block_growth import BlockGrowth
 from topiarist.collection.grow.checkpoints import CheckpointJournal
 from topiarist.collection.grow.document_counts import READ
@@ -96,11 +96,17 @@ def load_counts(state: GrowState) -> TrainingData:
         blocks = BlockGrowth.for_many(state.recipe, options.vectors, corpus.n_docs if rows is None else len(rows))
     sizes = {"documents": corpus.n_docs, "words": corpus.n_words, "nonzeros": corpus.counts.nnz}
     options.reporter.show_sizes({**sizes, "in_blocks": blocks is not None})
-    if options.vectors is not None:
-        check_languages(options.vectors, facts.languages(database))
+    source = options.vectors
+    if source is not None and (unknown := describe_unknown_language(source, facts.languages(database))):
+        options.reporter.add_note(unknown)
+        source = None
+    elif source is not None:
         options.reporter.begin_phase("Bringing vectors")
-    vectors = load_vectors(generation, options.vectors, corpus.n_docs, options.reporter.add_note)
     languages, hidden = contents.read_languages(folder), np.flatnonzero(columns.is_remapped).tolist()
+    vectors = load_vectors(generation, source, corpus.n_docs, options.reporter.add_note)
+    if options.vectors is None and vectors is None and blocks is None:
+        encoder = short_texts.choose_word_encoder(state, replace(counting, map=columns), corpus, languages, rows)
+        vectors = load_vectors(generation, encoder, corpus.n_docs)  # the fit reports them
     return TrainingData(documents, corpus, counting, languages, shape, hidden, rows, vectors, blocks)
 
 
@@ -119,7 +125,7 @@ def fit_tree(state: GrowState, data: TrainingData) -> FittedModel:
     elif vectors is not None:  # the joined tree was grown from words
         learn_directions(fit.model, _select_rows(data.corpus, data.rows).counts, vectors, CONCENTRATION)
     if vectors is not None:
-        reporter.add_note(_describe_vector_weight(fit.model))
+        reporter.add_note(_describe_vector_weight(fit.model, state))
     return fit
 
 
@@ -230,9 +236,14 @@ def _learn_directions(model: Any, corpus: Corpus, vectors: Floats | None) -> Any
     return model
 
 
-def _describe_vector_weight(model: Any) -> str:
+def _describe_vector_weight(model: Any, state: GrowState) -> str:
+    is_bundled = are_word_vectors(facts.settings(state.database))
     if getattr(model, "directions_", None) is None:
+        if is_bundled:
+            return "The texts are short, but words alone decide: held-out words are more likely without word vectors"
         return "The vectors are left aside: held-out words are more likely without them"
+    if is_bundled:
+        return "The texts are short and English: bundled word vectors decide with the words (without: --vectors none)"
     return f"Vectors and words decide together: agreement with a topic counts up to {model.concentration_:g} nats"
 
 

@@ -17,6 +17,7 @@ from topiarist.collection.classify.judgements import carry_over
 from topiarist.collection.contents import Description, read_description, read_matrix
 from topiarist.collection.describe.nodes import ROOT
 from topiarist.collection.describe.topic_tree import assign_documents, contains_word
+from topiarist.collection.document_vectors import are_word_vectors
 from topiarist.collection.grow.fit_description import name_by_words
 from topiarist.collection.review import review
 from topiarist.collection.search import saved_searches
@@ -86,8 +87,10 @@ def inherit_edits(old: Collection, generation: Generation, state: State, *, rena
     messages += sentences
     if old.state.parts.get(CATEGORIES) is not None:
         messages.append("The categories that were learned are not carried over: learn them again")
-    if old.state.pieces(VECTORS) and not state.pieces(VECTORS):
+    if old.encoder_vectors is not None and not state.pieces(VECTORS):
         messages.append("The collection before had vectors, this grow brought none: words alone decide now")
+    elif old.encoder_vectors is not None and are_word_vectors(facts.settings(generation.database)):
+        messages.append("The collection before had vectors, this grow brought none: it uses the bundled word vectors")
     shape, changes = retire_names(was, shape), find_name_changes(was, shape)
     if changes.sentences and new_topics:
         n_kept = len(set(was.topics) & set(shape.topics)) - len(changes.renamed)

@@ -18,7 +18,7 @@ MADE_WITH = "made_with"  # among the settings of a collection
 STAGES = "taken_up_with"  # setting: environments of later stages, if they differ
 TREE_BEGUN = "tree_begun"  # of a stage: whether a part of the tree existed
 IN_BLOCKS = "in_blocks"  # limits of blocks for growth from files; also in the edit log
-WAY = 5  # version of growth; increased when the same texts give another tree
+WAY = 6  # version of growth; increased when the same texts give another tree
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")  # sums can differ between versions of these
 
 

@@ -18,7 +18,7 @@ from topiarist.collection import contents
 from topiarist.collection.collection import Collection
 from topiarist.collection.copies import load_duplicates, select_fitted_rows
 from topiarist.collection.describe.nodes import visible_tree
-from topiarist.collection.document_vectors import with_vectors
+from topiarist.collection.document_vectors import adapt_word_encoder, are_word_vectors, with_vectors
 from topiarist.collection.grow import inheritance
 from topiarist.collection.grow.allowed_folders import PLACES, grant_originals
 from topiarist.collection.grow.checkpoints import checkpoint_names
@@ -140,7 +140,10 @@ def describe_topics(state: GrowState, data: TrainingData, fit: FittedModel) -> t
     generation, recipe = state.generation, state.recipe
     state.options.reporter.begin_phase("Describing the topics")
     facts_known: dict[str, Any] = {"familiar": compute_familiarity_limits(generation, data.counting)}
-    calibration = calibrate_topics(fit.model, data.corpus.counts, data.rows, state.options.n_threads)
+    embed = None
+    if data.vectors is not None and are_word_vectors(facts.settings(state.database)):
+        embed = adapt_word_encoder(data.counting, data.corpus.counts, data.vectors, data.rows).embed_counts
+    calibration = calibrate_topics(fit.model, data.corpus.counts, data.rows, state.options.n_threads, embed)
     if calibration is not None:
         facts_known["certainty"] = list(astuple(calibration))
     if fit.joined is not None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # the command line takes its defaults from here, and its help
 APART, TOGETHER, ONE = LANGUAGE_WAYS = ("apart", "together", "one")  # of documents in several languages
 JOINED = "cam"  # the model whose trees can be joined
 GUIDED = "guided"  # the growth that every model offers
+AUTO_VECTORS, NO_VECTORS = VECTOR_CHOICES = ("auto", "none")  # of the bundled word vectors
 ALTERNATIVES = {"growth": "growths", "topic_mix": "topic_mixes"}  # where a kind of model lists the values of a setting
 
 
@@ -46,7 +47,8 @@ class Recipe:
     ``growth``: "guided", by geometry and EM, or "annealed", by temperature as in the papers, in memory only.
     ``topic_mix``: how the model "hplsa" mixes the levels of a topic: "ml", "uniform" or "heldout"; None: "ml".
     ``fields``: names of fields that topics may have: "auto" (the bundled ones, for English), "none", or the lines of a
-    list, ``name: typical words``.
+    list, ``name: typical words``. ``vectors``: "auto" lets bundled word vectors decide with the words where the texts
+    are short and English and no other vectors are given; "none": words alone.
     """
 
     language: str = AUTO
@@ -69,6 +71,7 @@ class Recipe:
     growth: str = GUIDED
     topic_mix: str | None = None
     fields: str = AUTO
+    vectors: str = AUTO_VECTORS
 
     def __post_init__(self) -> None:
         if self.model not in TREE_MODELS:
@@ -76,6 +79,8 @@ class Recipe:
         self._check_growth()
         if self.dates not in (DATES_AUTO, *ORDERS):
             raise UsageError(f"dates are {' or '.join(ORDERS)}, or {DATES_AUTO}; got {self.dates!r}", hint=ORDERS[0])
+        if self.vectors not in VECTOR_CHOICES:
+            raise UsageError(f"expected vectors {' or '.join(VECTOR_CHOICES)}, got {self.vectors!r}", hint=NO_VECTORS)
         if self.languages not in LANGUAGE_WAYS:
             raise UsageError(
                 f"languages are grown {', '.join(LANGUAGE_WAYS)}; got {self.languages!r}",

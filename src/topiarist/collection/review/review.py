@@ -68,7 +68,7 @@ class Review:
                     f"expected {name} from 0.5 to below 1, got {value:g}", hint="Pass a value such as 0.95."
                 )
         self.target, self.confidence = target, confidence
-        self._features = compute_features(collection.counts, collection.vectors)
+        self._features = compute_features(collection.counts, collection.encoder_vectors)
         self._strata = np.asarray(collection.shares.argmax(axis=1)).ravel() if collection.shares.nnz else None
         self._start = _query_scores(collection, query) if query else None
         self._writing: Generation | None = None

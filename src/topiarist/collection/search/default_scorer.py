@@ -85,7 +85,7 @@ class DefaultScorer(Scorer):
     def vector_scores(self) -> Floats | None:
         """Similarities of documents to the encoded query; None without embeddings or their encoder."""
         direction = find_direction(self.collection, [self.query])
-        vectors = self.collection.vectors
+        vectors = self.collection.encoder_vectors
         if vectors is None or direction is None:
             return None
         return subtract_mean(cosines(vectors, direction, self.index.threads))

@@ -35,7 +35,7 @@ def score_examples(collection: Collection, like: Sequence[str | int], unlike: Se
         return index.read(example if isinstance(example, str) else collection.counts[[example]])
 
     liked, disliked = [count(item) for item in like], [count(item) for item in unlike]
-    direction, vectors = find_direction(collection, like, unlike), collection.vectors
+    direction, vectors = find_direction(collection, like, unlike), collection.encoder_vectors
     return KernelScorer(
         index,
         liked[0] if len(liked) == 1 and not disliked else pool_documents(liked),

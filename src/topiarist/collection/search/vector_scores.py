@@ -48,9 +48,9 @@ def find_direction(
     collection: Collection, like: Sequence[str | int], unlike: Sequence[str | int] = ()
 ) -> Floats | None:
     """Return the mean direction of rows and texts, away from others; None without embeddings for them."""
-    if collection.vectors is None:
+    if collection.encoder_vectors is None:
         return None
-    total = np.zeros(collection.vectors.shape[1])
+    total = np.zeros(collection.encoder_vectors.shape[1])
     for sign, side in ((1.0, like), (-UNLIKE_WEIGHT, unlike)):
         embeddings = [row for row in (_embed(collection, item) for item in side) if row is not None]
         if embeddings:

@@ -8,6 +8,8 @@ because the other documents of a topic were placed with its help: a few steps le
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +22,7 @@ from topiarist.counts.weighting import shorten_documents
 from topiarist.estimators.category.calibration import Calibration, fit_calibration
 from topiarist.execution.threads import Threads
 from topiarist.models import cam, em
+from topiarist.models.directions import Directions
 from topiarist.models.engine import load_kernels
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
@@ -28,6 +31,8 @@ from topiarist.trees.tree_model import TreeModel
 
 if TYPE_CHECKING:
     from topiarist.estimators.tree.cam import CAM
+
+Embed = Callable[[Csr], Floats]
 
 N_FOLDS = 10
 N_STEPS = 8  # of EM without a fold
@@ -39,17 +44,18 @@ MAX_CERTAINTY = 0.9995  # that is shown
 
 
 def calibrate_topics(
-    model: object, counts: Csr, rows: Ints | None = None, n_threads: int | None = None
+    model: object, counts: Csr, rows: Ints | None = None, n_threads: int | None = None, embed: Embed | None = None
 ) -> Calibration | None:
     """Return the calibration of a fitted ``CAM`` from its training documents.
 
-    ``rows`` are the documents without duplicates; None for all. The result is None for other models, with vectors, for
-    one topic, and for too few documents.
+    ``rows`` are the documents without duplicates; None for all. ``embed`` returns the vectors of counts. The result is
+    None for other models, for vectors that counts do not give, for one topic, and for too few documents.
     """
     from topiarist.estimators.tree.cam import CAM  # estimators take a second to load, and readers do not need them
 
-    if type(model) is not CAM or model.directions_ is not None or len(model.cluster_prior_) < 2:
+    if type(model) is not CAM or len(model.cluster_prior_) < 2 or (model.directions_ is not None and embed is None):
         return None
+    embed = None if model.directions_ is None else embed
     order = np.random.default_rng(0).permutation(np.arange(counts.shape[0]) if rows is None else rows)[:MAX_DOCUMENTS]
     if len(order) < MIN_DOCUMENTS:
         return None
@@ -63,10 +69,9 @@ def calibrate_topics(
             has_words = (count_tokens(first) > 0) & (count_tokens(second) > 0)
             if not has_words.any():
                 continue
-            reader = copy.copy(model)
-            reader._take(_forget(model, training, Engine(load_kernels("compiled"), threads)))
-            posteriors.append(reader.transform(first[has_words]))
-            topics.append(reader.transform(second[has_words]).argmax(axis=1))
+            reader = _forget(model, training, Engine(load_kernels("compiled"), threads), embed)
+            posteriors.append(_read(reader, first[has_words], embed))
+            topics.append(_read(reader, second[has_words], embed).argmax(axis=1))
             n_docs += len(topics[-1])
             if n_docs >= ENOUGH_DOCUMENTS:
                 break
@@ -89,26 +94,40 @@ def _to_scores(posterior: Floats) -> Floats:
     return scores
 
 
-def _forget(model: CAM, training: Csr, engine: Engine) -> TreeModel:
-    """Return the tree with parameters of some documents only, which start from those of all documents."""
+def _read(model: CAM, counts: Csr, embed: Embed | None) -> Floats:
+    return model.transform(counts, vectors=None if embed is None else embed(counts))
+
+
+def _forget(model: CAM, training: Csr, engine: Engine, embed: Embed | None) -> CAM:
+    """Return the model with parameters of some documents only, which start from those of all documents."""
     from topiarist.estimators.tree.preparation import TILE_COLUMNS
 
     fitted, dtype = model.tree_model_, model.word_given_node_.dtype
     prepare_kernels(dtype, "paths")
     counts = model._counts(training, reset=False)
-    block = cam.Block(engine.shard(shorten_documents(counts, model.effective_length_), dtype, TILE_COLUMNS))
+    shard = engine.shard(shorten_documents(counts, model.effective_length_), dtype, TILE_COLUMNS)
+    vectors = None if embed is None else np.asarray(embed(training), np.float32)
+    block, joined = cam.Block(shard, None, vectors), None
+    if vectors is not None:
+        joined = Directions.from_vectors(vectors, model.concentration_)
     n_tokens = float(block.training.rows.data.sum(dtype=np.float64))
     words = np.asarray(counts.sum(axis=0), np.float64).ravel() + 1e-9
     prior_tokens = np.full(len(fitted.tree), model.word_smoothing)
     prior_tokens[fitted.tree.root] += model.root_smoothing * n_tokens
     learner = cam.Cam(
         engine, fitted.path_mask, "fixed", (words / words.sum()).astype(dtype), prior_tokens, fitted.node_given_class,
-        keeps_rows=False,
+        vector_model=joined, keeps_rows=False,
     )  # fmt: skip
     rules = em.Rules(N_STEPS, 0.0, n_tokens, accelerate=False)
-    start = em.State(make_cam_params(fitted), (None,))
+    params = make_cam_params(fitted)
+    start = em.State(params if vectors is None else replace(params, directions=model.directions_), (None,))
     fit = em.run(learner, [block], start, rules, inverse_temperature=1.0 / model.temperature_, executor=engine.executor)
     shared: cam.Params = fit.state.shared
-    return TreeModel(
-        fitted.tree, fitted.class_nodes, shared.word_given_node, shared.node_given_cluster, shared.cluster_prior
+    reader = copy.copy(model)
+    reader._take(
+        TreeModel(
+            fitted.tree, fitted.class_nodes, shared.word_given_node, shared.node_given_cluster, shared.cluster_prior
+        )
     )
+    reader.directions_ = shared.directions
+    return reader

@@ -48,7 +48,7 @@ complete -c topiarist -n '__fish_seen_subcommand_from grow' -l date-column -r -d
 complete -c topiarist -n '__fish_seen_subcommand_from grow' -l label-column -r -d 'Column that holds labels, with ; between them.'
 complete -c topiarist -n '__fish_seen_subcommand_from grow' -l dates -r -d 'Order of day and month in ambiguous dates such as 05/06/2025: `day-first` or `month-first`.'
 complete -c topiarist -n '__fish_seen_subcommand_from grow' -l labels -r -d 'A table of labels with the columns id and label.'
-complete -c topiarist -n '__fish_seen_subcommand_from grow' -l vectors -r -d 'Document embeddings: .npy in document order, or .npz, .parquet or .jsonl with ids.'
+complete -c topiarist -n '__fish_seen_subcommand_from grow' -l vectors -r -d 'Embeddings: .npy in order, or .npz, .parquet, .jsonl with ids. `none`: words alone for short texts.'
 complete -c topiarist -n '__fish_seen_subcommand_from grow' -l encoder -d 'Compute embeddings on this machine with `topiarist[encoder]`.'
 complete -c topiarist -n '__fish_seen_subcommand_from grow' -l embed -r -d 'Program that reads JSON lines (id, text) and prints JSON lines (id, vector).'
 complete -c topiarist -n '__fish_seen_subcommand_from grow' -l figure -r -d 'Draw the tree into a .png, .svg or .pdf file.'

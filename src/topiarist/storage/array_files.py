@@ -64,9 +64,9 @@ def allow_open_files(number: int) -> None:
             )
 
 
-def save(path: str | Path, array: Array, *, sync: bool = False) -> None:
+def save(path: str | Path, array: Array) -> None:
     """Write an array."""
-    with new_file(path, sync=sync) as file:
+    with new_file(path) as file:
         np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
 
 

@@ -61,17 +61,17 @@ class Dates:
         self.database.run_many("INSERT INTO file_dates VALUES (?)", file_dates)
         return unparsed_rows
 
-    def settle(self, rows: Iterable[int], order: str = AUTO, *, strict: bool = True) -> list[Problem]:
+    def settle(self, rows: Iterable[int], order: str = AUTO) -> list[Problem]:
         """Write the dates of documents in ISO 8601 and return problems with unread dates.
 
         All dates of a source decide its order of day and month, including earlier documents, and never those of another
-        source. ``strict``: an undecided order is an error that names the option; else such dates are not read.
+        source. An undecided order is an error that names the option.
         """
         previous = self.account
         dates = [date for piece in split_batches(sorted(rows)) for date in self._read_dates(piece)]
         orders = _collect_orders(((source, text) for _, source, text in dates), order)
         self._add_earlier_dates(orders)
-        if strict and orders.ambiguous_sources:
+        if orders.ambiguous_sources:
             raise _create_order_error(orders)
         descriptions = {source: orders.describe_order(source) for source in orders.evidence}
         problems: list[Problem] = []

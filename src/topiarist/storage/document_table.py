@@ -28,6 +28,7 @@ T = TypeVar("T")
 
 BATCH = 2_000
 LEAD_LENGTH = 220  # characters of a text in a list of documents
+MAX_NEAR_IDS = 3  # ids in a message
 _WITH_TEXT = "documents JOIN texts USING (row)"
 _DOCUMENTS = f"SELECT row, id, title, text, source, date FROM {_WITH_TEXT}"  # noqa: S608
 _PAGES = "SELECT row, title, text FROM pages WHERE row >= ? AND row < ?"
@@ -159,13 +160,15 @@ class Documents:
         rows = self.database.all("SELECT title FROM documents ORDER BY row")
         return [title for (title,) in rows]
 
-    def near_ids(self, id: str, limit: int = 3) -> list[str]:
+    def near_ids(self, id: str) -> list[str]:
         """Return ids that contain a text or have a similar spelling."""
-        containing = self.database.all("SELECT id FROM documents WHERE instr(id, ?) LIMIT ?", (to_storable(id), limit))
+        containing = self.database.all(
+            "SELECT id FROM documents WHERE instr(id, ?) LIMIT ?", (to_storable(id), MAX_NEAR_IDS)
+        )
         if containing and id:
             return [other_id for (other_id,) in containing]
         return find_near_words(
-            id, [(other_id, 1) for (other_id,) in self.database.all("SELECT id FROM documents")], limit
+            id, [(other_id, 1) for (other_id,) in self.database.all("SELECT id FROM documents")], MAX_NEAR_IDS
         )
 
     def sources(self) -> list[str]:
@@ -211,14 +214,14 @@ class Documents:
         order = {"newest": "date DESC, row", "name": "title COLLATE NOCASE, id, row"}[sort]
         return self.database.numbers(f"SELECT row FROM documents ORDER BY {order}")  # noqa: S608
 
-    def leads(self, rows: Iterable[int], letters: int = LEAD_LENGTH, repeated: Collection[str] = ()) -> dict[int, str]:
+    def leads(self, rows: Iterable[int], repeated: Collection[str] = ()) -> dict[int, str]:
         """Return the starts of texts in one line, cut between words, without repeated lines."""
         leads = {}
         for batch in split_batches(sorted({int(row) for row in rows})):
-            sql = f"SELECT row, substr(text, 1, {4 * letters}) FROM texts WHERE row IN ({make_placeholders(batch)})"  # noqa: S608
+            sql = f"SELECT row, substr(text, 1, {4 * LEAD_LENGTH}) FROM texts WHERE row IN ({make_placeholders(batch)})"  # noqa: S608
             for row, text in self.database.all(sql, batch):
                 words = " ".join((without(text, repeated) if repeated else text).split())
-                leads[row] = words if len(words) <= letters else words[:letters].rsplit(" ", 1)[0] + " …"
+                leads[row] = words if len(words) <= LEAD_LENGTH else words[:LEAD_LENGTH].rsplit(" ", 1)[0] + " …"
         return leads
 
     def has_labels(self, several: bool = False) -> bool:
@@ -253,14 +256,14 @@ class Documents:
             faults.append(f"{count:,} documents have {texts and texts[0]:,} texts")
         return faults
 
-    def find_changed_texts(self, batch: int = 5_000) -> Iterator[tuple[int, str]]:
+    def find_changed_texts(self) -> Iterator[tuple[int, str]]:
         """Yield row and id of every document that does not match its checksum."""
         sql = (
             "SELECT d.row, d.id, d.title, t.text, d.source, d.date, d.checksum "
             "FROM documents AS d JOIN texts AS t ON t.row = d.row WHERE d.row >= ? AND d.row < ?"
         )
-        for start in range(0, len(self), batch):
-            for row, *values, checked in self.database.all(sql, (start, start + batch)):
+        for start in range(0, len(self), BATCH):
+            for row, *values, checked in self.database.all(sql, (start, start + BATCH)):
                 if not all(isinstance(value, str) for value in values) or checksum(*values) != checked:
                     yield row, str(values[0])
 

@@ -22,9 +22,10 @@ from topiarist.collection.shape import (
     Split,
     Unite,
     Unpin,
+    previews,
 )
 from topiarist.collection.shape.edits import apply
-from topiarist.collection.shape.previews import preview_split, spread_evenly
+from topiarist.collection.shape.previews import preview_split
 from topiarist.collection.shape.tree_state import TreeState
 from topiarist.errors import DamagedError, UsageError
 
@@ -397,7 +398,7 @@ def test_parts_of_a_large_topic_are_estimated_from_some_of_its_documents(monkeyp
     with Collection.grow(texts, recipe=Recipe(topics=1)) as collection:
         leaf = collection.outline.topics[collection.outline.tree.leaves[0]]
         whole = preview_split(collection, leaf, 2)
-        monkeypatch.setattr(spread_evenly, "__defaults__", (20,))
+        monkeypatch.setattr(previews, "MAX_SAMPLE", 20)
         some = preview_split(collection, leaf, 2)
     assert {one.sampled for one in whole} == {0}
     assert {one.sampled for one in some} == {20}

@@ -133,9 +133,9 @@ def open_words(generation: Generation, name: str) -> WordIndex:
     return WordIndex.open(open_part(generation, name) / WORDS, generation.display_path)
 
 
-def open_index(generation: Generation, name: str, n_threads: int | None = None) -> SearchIndex:
+def open_index(generation: Generation, name: str) -> SearchIndex:
     """Return the index of a part, memory-mapped."""
-    return SearchIndex.open(open_part(generation, name) / INDEX, check=False, n_threads=n_threads)
+    return SearchIndex.open(open_part(generation, name) / INDEX, check=False)
 
 
 def add_to_index(generation: Generation, name: str, documents: list[Document]) -> Part:

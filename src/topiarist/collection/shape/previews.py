@@ -152,10 +152,10 @@ def preview_split(collection: Collection, topic: int, n_parts: int) -> tuple[Spl
     )
 
 
-def spread_evenly(documents: Array, maximum: int = MAX_SAMPLE) -> Array:
-    if len(documents) <= maximum:
+def spread_evenly(documents: Array) -> Array:
+    if len(documents) <= MAX_SAMPLE:
         return documents
-    return documents[np.linspace(0, len(documents) - 1, maximum).astype(np.int64)]
+    return documents[np.linspace(0, len(documents) - 1, MAX_SAMPLE).astype(np.int64)]
 
 
 def _describe_part(

@@ -114,14 +114,14 @@ class PostingLists:
         shape = (len(self), len(self.forms))
         return csc_array((self.times, self.docs, self.ends), shape=shape)
 
-    def by_stem(self, counts: Any = None) -> Csr:
+    def by_stem(self) -> Csr:
         """Return counts as a matrix of documents and stems."""
         of_form = np.repeat(np.arange(len(self.stems)), np.diff(self.first))
         merge = csr_array(
             (np.ones(len(self.forms), np.float32), (np.arange(len(self.forms)), of_form)),
             shape=(len(self.forms), len(self.stems)),
         )
-        by_stem = csr_array((self.by_form if counts is None else counts).astype(np.float32) @ merge)
+        by_stem = csr_array(self.by_form.astype(np.float32) @ merge)
         by_stem.sort_indices()
         return by_stem
 

@@ -102,7 +102,7 @@ class WordSpace:
         return space
 
 
-def learn_space(parts: Sequence[PostingLists], n_dims: int = DIMENSIONS) -> WordSpace:
+def learn_space(parts: Sequence[PostingLists]) -> WordSpace:
     """Return the word space of the documents of several lists, from a sample of a large collection."""
     number, frequencies = sum(map(len, parts)), Counter[str]()
     for part in parts:
@@ -110,7 +110,7 @@ def learn_space(parts: Sequence[PostingLists], n_dims: int = DIMENSIONS) -> Word
     names = tuple(sorted(stem for stem, documents in frequencies.items() if documents >= 2))
     frequency = np.array([frequencies[stem] for stem in names], np.float64)
     worth = np.log1p((number - frequency + 0.5) / (frequency + 0.5))
-    dims = min(n_dims, number - 1, len(names))
+    dims = min(DIMENSIONS, number - 1, len(names))
     if dims < 1:
         return WordSpace((), *_create_empty_arrays())
     counts = _sample_counts(parts, names, max(1, -(-number // SAMPLE)))

@@ -1,8 +1,10 @@
 """Are copies found, and only copies, and how fast? Copies with 0 to 15 in 100 words changed, planted in real texts.
 
+Only words in small letters are changed, because a number or a name makes another document.
+
 ``python -m benchmarks.bench_copies`` prints, for each collection: recall of planted copies by how much was changed;
 precision over all pairs that are found, natural ones included, where a pair is right if it was planted or if a word by
-word comparison (difflib) says that at least three quarters of the words are the same; documents a second of one core's
+word comparison (difflib) says that at least nine in ten words are the same; documents a second of one core's
 time with tokenising, hashing, banding and verifying, and without the tokenising, which growing has done already; and
 bytes a document that are kept.
 """
@@ -23,16 +25,17 @@ from topiarist.counts.duplicates import N_HASHES, compute_signatures, find_dupli
 from topiarist.text.tokens import Tokenizer
 
 COLLECTIONS = {"arxiv-demo": 12_000, "20newsgroups": 6_000, "reuters21578": 10_000, "gnad10k": 1_028}
-CHANGED = (0.0, 0.01, 0.05, 0.1, 0.15)
+CHANGED = (0.0, 0.01, 0.03, 0.1, 0.15)  # from .1 on, a text is another document
 PLANTED = 200  # for each share of changed words
 RECALL, PRECISION, SPEED = 0.95, 0.99, 5_000
-ALIKE = 0.75
+ALIKE = 0.9
 
 
 def changed(text: str, share: float, words: list[str], chance: random.Random) -> str:
     """A text of which so many words are others: replaced, or with one in five left out."""
     own = text.split()
-    for place in chance.sample(range(len(own)), round(share * len(own))):
+    places = [place for place, word in enumerate(own) if word.isalpha() and word.islower()]
+    for place in chance.sample(places, min(len(places), round(share * len(own)))):
         own[place] = "" if chance.random() < 0.2 else chance.choice(words)
     return " ".join(own)
 
@@ -56,7 +59,7 @@ def main() -> Iterator[str]:
     for name, number in COLLECTIONS.items():
         chance = random.Random(0)
         texts = texts_of(name, number)
-        words = sorted({word for text in texts[:500] for word in text.split()})
+        words = sorted({word for text in texts[:500] for word in text.split() if word.isalpha() and word.islower()})
         long = [row for row, text in enumerate(texts) if len(text.split()) >= 20]
         sources = chance.sample(long, min(PLANTED * len(CHANGED), len(long)))
         planted = [(row, CHANGED[place % len(CHANGED)]) for place, row in enumerate(sources)]
@@ -82,7 +85,8 @@ def main() -> Iterator[str]:
         told = "".join(f"{one:>8.3f}" for one in recall)
         yield f"{name:<14}{len(every):>10,}{told}{precision:>11.4f}{speed:>9,.0f}{hashing:>9,.0f}{4 * N_HASHES:>7}"
         below = [
-            *(["recall"] if min(recall) < RECALL else []),
+            *(["recall"] if min(recall[: CHANGED.index(0.1)]) < RECALL else []),
+            *(["other texts"] if max(recall[CHANGED.index(0.1) :]) > 1 - RECALL else []),
             *(["precision"] if precision < PRECISION else []),
             *(["speed"] if speed < SPEED else []),
         ]

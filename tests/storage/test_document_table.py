@@ -178,7 +178,7 @@ def test_settings_and_problems(database):
 
 def test_export_escapes_formulas(tmp_path):
     bad = ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "\n=1"]
-    assert [safe_cell(cell) for cell in bad] == [f"'{cell}" for cell in bad]
+    assert [safe_cell(cell) for cell in bad] == [f"'{cell}".replace("\r", "\n") for cell in bad]
     assert [safe_cell(cell) for cell in ("a=b", "", -1, 2.5, None)] == ["a=b", "", -1, 2.5, None]
     with (tmp_path / "t.csv").open("w", newline="") as file:
         assert write_spreadsheet(file, ["source", "-"], [["=x", -1], ["a,b", 'say "no"']]) == 2

@@ -11,6 +11,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,14 +81,19 @@ class Peers:
         self.worth = np.log1p((len(texts) - frequency + 0.5) / (frequency + 0.5))
         lengths = np.asarray(counts.sum(axis=1)).ravel()
         norms = np.repeat(K1 * (1 - B + B * lengths / lengths.mean()), np.diff(ends))
+        self.times, self.ends, self.indices = times, ends, indices
         self.bm25 = csr_array(((K1 + 1) * times / (times + norms) * self.worth[indices], indices, ends), counts.shape)
-        weighted = csr_array(((1 + np.log(times)) * self.worth[indices], indices, ends), counts.shape)
+
+    @cached_property
+    def space(self) -> tuple[Any, Any]:
+        """Directions of words and places of documents by LSI; computed only if it is asked for."""
+        values = (1 + np.log(self.times)) * self.worth[self.indices]
+        weighted = csr_array((values, self.indices, self.ends), self.bm25.shape)
         sizes = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
         weighted = csr_array(diags_array(1 / np.where(sizes > 0, sizes, 1)) @ weighted)
         left, values, right = svds(weighted, min(DIMENSIONS, min(weighted.shape) - 1), random_state=0)
-        self.words = right.T
         found = left * values
-        self.places = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
+        return right.T, found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
 
     def _counted(self, text: str, *, new: bool = False) -> dict[int, int]:
         words = [word for word in _TOKENS(text) if word not in self.stop]
@@ -98,14 +104,22 @@ class Peers:
                 found[column] += 1
         return found
 
-    def scores(self, query: str) -> dict[str, Any]:
-        """The score of every document by each way."""
+    def _asked(self, query: str) -> Any:
         counted = self._counted(query)
         asked = np.zeros(len(self.columns))
         asked[list(counted)] = list(counted.values())
-        words = self.bm25 @ asked
-        point = (np.log2(1 + asked) * self.worth) @ self.words
-        space = self.places @ (point / max(float(np.linalg.norm(point)), 1e-12))
+        return asked
+
+    def word_scores(self, query: str) -> Any:
+        """BM25 of every document."""
+        return self.bm25 @ self._asked(query)
+
+    def scores(self, query: str) -> dict[str, Any]:
+        """The score of every document by each way."""
+        asked, words = self._asked(query), self.word_scores(query)
+        directions, places = self.space
+        point = (np.log2(1 + asked) * self.worth) @ directions
+        space = places @ (point / max(float(np.linalg.norm(point)), 1e-12))
         return {BM25: words, LSI: space, SUM: _z(words) + _z(space)}
 
     def two_words(self, query: str) -> str:
@@ -125,7 +139,7 @@ def ranked(collection: Collection, query: str, by: str) -> Any:
 
     A quoted phrase would be required, and the questions quote as sentences do.
     """
-    return Search(collection, parse(query, collection.fields).widened, by).ranking(DEPTH)
+    return Search(collection, parse(query, collection.fields).widened, by).best_rows(DEPTH)
 
 
 def listed(collection: Collection, query: str) -> Any:

@@ -319,6 +319,7 @@ SECTIONS: dict[str, Callable[[dict], str]] = {
     "categorising": findings.render,
     "search": findings.render,
     "find_default": findings.render,
+    "known_items": findings.render,
     "find_speed": findings.render,
     "feedback": findings.render,
     "find_vectors": findings.render,

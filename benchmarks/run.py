@@ -38,6 +38,7 @@ BENCHMARKS = {
     "gaussians": "benchmarks.bench_gaussians",
     "search": "benchmarks.bench_search",
     "find_default": "benchmarks.bench_find_default",
+    "known_items": "benchmarks.bench_known_items",
     "find_speed": "benchmarks.bench_find_speed",
     "feedback": "benchmarks.bench_feedback",
     "learn_vectors": "benchmarks.bench_learn_vectors",

@@ -144,3 +144,21 @@ def test_every_document_of_a_set_counts_the_same():
     assert found.shares == pytest.approx([0.25, 0.375, 0.375])
     assert found.counts.sum() == pytest.approx(21)
     assert found.unknown == ("zzz",)
+
+
+def test_document_with_all_rare_words_stays_on_top(monkeypatch):
+    rng = np.random.default_rng(0)
+    harbour = ["vessel", "cargo", "pilot", "tide", "quay", "crane", "anchor", "freight"]
+    music = ["violin", "sonata", "quartet", "tempo", "choir", "aria", "cello", "opera"]
+    texts = [" ".join(["harbour vessel cargo", *rng.choice(harbour, 16)]) for _ in range(12)]
+    texts.append(" ".join(["harbour vessel cargo lighthouse", *rng.choice(music, 14)]))
+    texts += [" ".join(rng.choice(music, 20)) for _ in range(20)]
+    corpus = Corpus.from_documents([Document(str(row), text) for row, text in enumerate(texts)])
+    kernel = FisherKernel((1, 3), random_state=0).fit(corpus.counts)
+    stub = Stub(SearchIndex.build(kernel, corpus), corpus)
+    monkeypatch.setattr(stub, "load_many", lambda rows, texts=True: [Document("", corpus.texts[row]) for row in rows])
+    stub.documents.load_many = stub.load_many
+    search = Search(stub, "harbour vessel cargo lighthouse")
+    assert search.best_rows(1).tolist() == [12]
+    explanation = search.default.explain(12)
+    assert explanation.score == pytest.approx(float(search.default.score_all()[12]), rel=1e-4)

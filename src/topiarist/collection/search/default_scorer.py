@@ -5,6 +5,10 @@ feedback, the Fisher kernel of the models, and the cosine in the word space. The
 depends on how far they agree with the words of the query about the best documents. If the models know nothing of the
 query, words decide.
 
+A document that has nearly all words of the query stays on top: BM25 of the words of the query alone is added, weighted
+by the information of the query that the document has. If some document has nearly all of four or more words, the words
+that feedback adds count less, or not at all.
+
 If the collection has embeddings and their encoder is installed, the cosine to the encoded query is added with twice the
 weight of the words. It also knows words that the collection lacks. The other two kinds of meaning then count by half.
 """
@@ -34,14 +38,16 @@ MAX_COMPARED, MIN_COMPARED = 50, 5  # best documents by words, and by meaning, i
 MEANING, AGREEMENT = 0.6, 0.8  # weight of meaning without agreement, and what full agreement adds
 MIN_MEANING, MAX_MEANING = 0.2, 1.2
 KERNEL_SHARE, SPACE_SHARE = 0.6, 1.2  # of that weight
+COVERAGE, COVERAGE_POWER = 0.5, 4  # weight of the words of the query in a document that has all, and how it rises
 VECTORS, BESIDE_VECTORS = 2.0, 0.5  # weight of embeddings, and the part of the weight of meaning that they leave
 
 
 class _CandidateScores(NamedTuple):
-    """Scores of candidates by each scorer; ``rows`` is None for all documents."""
+    """Scores of candidates by each scorer; ``rows`` is None for all documents. Coverage is of the words of the query."""
 
     rows: Array | None
     query: Floats
+    coverage: Floats
     words: Floats
     kernel: Floats
     space: Any
@@ -151,6 +157,7 @@ class DefaultScorer(Scorer):
         return _CandidateScores(
             rows,
             query if rows is None else query[rows],
+            self.words.coverage(slice(None) if rows is None else rows),
             words if rows is None else words[rows],
             kernel,
             0.0 if space is None else space,
@@ -183,11 +190,20 @@ class DefaultScorer(Scorer):
 
     def _sum_scores(self, parts: _CandidateScores) -> Floats:
         of_words, of_kernel, of_space = self.weights
-        total = of_words * parts.words + of_kernel * parts.kernel
+        trust = self.words.trust
+        total = (1 - trust) * of_words * parts.words + of_kernel * parts.kernel
+        total = total + self._weigh_query(parts.coverage) * parts.query
         total = total if self.direction is None else total + of_space * parts.space
         if parts.vectors is None:
             return np.asarray(total)
         return np.asarray(total + (self.vector_weight * parts.vectors + self._base_score))
+
+    def _weigh_query(self, coverage: Floats) -> Floats:
+        """Return the weight of the words of the query without feedback, in documents with this coverage."""
+        weights: Floats = self.words.query_scores.standardising_factor * (
+            self.words.trust + COVERAGE * coverage**COVERAGE_POWER
+        )
+        return weights
 
     def match(self, tokens: Sequence[str], allowed: Bools | None = None) -> Match:
         """Return the documents that match some tokens of the query; see ``WordScorer.match``."""
@@ -208,9 +224,12 @@ class DefaultScorer(Scorer):
         kernel = self.kernel.explain(row) if of_kernel and not self.kernel.is_empty else None
         amounts: dict[str, list[Any]] = {}
         by_words = 0.0
-        for word, amount, _ in word_amounts:
-            amounts.setdefault(word, [0.0, WordReason(word, 0.0)])[0] += of_words * amount
-            by_words += of_words * amount
+        of_added = (1 - self.words.trust) * of_words
+        of_query = of_added + float(self._weigh_query(self.words.coverage(np.array([row])))[0])
+        for word, amount, is_query_word in word_amounts:
+            part = (of_query if is_query_word else of_added) * amount
+            amounts.setdefault(word, [0.0, WordReason(word, 0.0)])[0] += part
+            by_words += part
         for reason in kernel.words if kernel else ():
             entry = amounts.setdefault(reason.word, [0.0, reason])
             entry[0] += of_kernel * reason.amount

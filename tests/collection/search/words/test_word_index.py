@@ -271,3 +271,18 @@ def test_lists_of_numbers_of_another_kind_are_not_opened(index, tmp_path, name, 
     np.save(path, np.load(path).astype(kind))
     with pytest.raises(ValueError, match="another kind"):
         WordIndex.open(tmp_path / "words")
+
+
+@pytest.mark.parametrize(
+    ("query", "trust"),
+    [
+        ("judge granted bail hearing", 1.0),
+        ("judge granted bail", 0.0),  # too few words
+        ("judge racket QX731 twice", 0.0),  # no document has most
+    ],
+)
+def test_words_are_trusted_if_one_document_has_them(index, query, trust):
+    scorer = asked(index, query)
+    assert scorer.trust == trust
+    assert scorer.coverage(np.array([6])).tolist() == [0]
+    assert scorer.coverage(slice(None)).max() <= 1 + 1e-6

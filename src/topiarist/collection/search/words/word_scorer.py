@@ -27,6 +27,8 @@ TYPED_FORM = 0.1  # weight of the typed form beside that of its stem
 FEEDBACK_DOCUMENTS, FEEDBACK_WORDS, FEEDBACK_WEIGHT = 5, 40, 1.0
 MIN_SCORE = 1e-12  # a smaller score is none
 MIN_INFORMATION = 0.1  # of the most information that a document has: a match if no document has all words
+# Coverage of the best document from which the words of a query are trusted, and fully trusted; fewer words never are.
+MIN_TRUSTED, TRUSTED, MIN_TRUSTED_WORDS = 0.7, 0.9, 4
 ROUNDING = 1e-4  # error of information that is summed in single precision
 MAX_CHARACTERS = 20_000  # of each of the best documents that are read
 MANY_DOCUMENTS, MAX_POSTINGS = 1 << 20, 1 << 20  # of more documents, only so many postings of added words are read
@@ -93,9 +95,7 @@ class WordScorer:
         If none of them has any of the words, no document matches.
         """
         terms = [term for term in self.known if term.stem in stems]
-        information = sum_weights(
-            self.index, [WeightedTerm(term.stem, "", term.weight) for term in terms], self.threads
-        )
+        information = self.information if len(terms) == len(self.known) else self._sum_information(terms)
         decide = information if among is None else np.where(among, information, np.float32(-1))
         fullest = int(decide.argmax())
         highest, total = float(decide[fullest]), sum(term.weight for term in terms)
@@ -106,6 +106,28 @@ class WordScorer:
         words_in_best = {word for word, _, is_query_word in self.explain(fullest) if is_query_word}
         missing = tuple(term.forms[0] for term in terms if term.forms[0] not in words_in_best)
         return Match(information >= MIN_INFORMATION * highest - ROUNDING, missing)
+
+    def _sum_information(self, terms: Sequence[QueryTerm]) -> Floats:
+        return sum_weights(self.index, [WeightedTerm(term.stem, "", term.weight) for term in terms], self.threads)
+
+    @cached_property
+    def information(self) -> Floats:
+        """Sum of the weights of the known terms that each document has."""
+        return self._sum_information(self.known)
+
+    def coverage(self, rows: Array | slice) -> Floats:
+        """Return the part of the information of the query, from 0 to 1, that some documents have."""
+        total = sum(term.weight for term in self.known)
+        coverage: Floats = self.information[rows] / np.float32(max(total, MIN_SCORE))
+        return coverage
+
+    @cached_property
+    def trust(self) -> float:
+        """Degree, from 0 to 1, to which some document has nearly all words of a query of four or more known words."""
+        if len(self.known) < MIN_TRUSTED_WORDS:
+            return 0.0
+        highest = float(self.coverage(slice(None)).max(initial=0.0))
+        return min(1.0, max(0.0, (highest - MIN_TRUSTED) / (TRUSTED - MIN_TRUSTED)))
 
     @cached_property
     def query_scores(self) -> TermScores:

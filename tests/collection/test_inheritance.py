@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from tests.grown import N_DOCS, NoteCollector, documents
 from topiarist.collection.check import check_folder
 from topiarist.collection.collection import Collection
-from topiarist.collection.grow.inheritance import _inherit_headings, find_covering_nodes
+from topiarist.collection.grow.inheritance import _add_likely, _inherit_headings, find_covering_nodes
 from topiarist.collection.grow.pipeline import grow_collection
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.grow.state import GrowOptions
@@ -119,3 +119,9 @@ def test_a_heading_comes_back_over_topics_that_fell_apart(path):
         assert len(found) == 3, said
         assert "1 heading over the same topics" in said
         assert {finding.severity for finding in check_folder(other.folder.path)} <= {"note"}
+
+
+def test_likely_counterparts_need_no_user_edit():
+    shape = TreeState.from_tree(Tree((-1, 0, 0, 0, 0)), [1, 2, 3, 4])
+    shape = replace(shape, titles={2: "Bail"})
+    assert _add_likely(shape, {1: 11}, {2: 12, 3: 13, 4: 11}) == {1: 11, 3: 13}

@@ -27,6 +27,7 @@ from topiarist.collection.shape.tree_state import TreeState, make_unique
 from topiarist.collection.state import CATEGORIES, SHARES, TREE, VECTORS, State
 from topiarist.errors import InputError, TopiaristError, UsageError
 from topiarist.metrics.comparison import match_nodes
+from topiarist.metrics.node_matching import MIN_F1
 from topiarist.metrics.placed_documents import DocumentAssignments
 from topiarist.storage import edit_log, facts
 from topiarist.storage.column_table import ColumnTable
@@ -66,14 +67,15 @@ def inherit_edits(old: Collection, generation: Generation, state: State, *, rena
     shape, was = state.shape, old.outline
     shares = read_matrix(generation.folder / state.pieces(SHARES)[0])
     now = assign_documents(shape, shares, Documents(generation.database).ids())
-    new_topics = _match_topics(old, shape, now)
+    new_topics, likely_topics = _match_topics(old, shape, now)
     if was.titles or was.notes or was.pins or was.heading_topics or was.seeds:
         shape, new_topics, remade = _rebuild_members(old, shape, now, new_topics)
         shape, new_topics, sentences = _inherit_headings(was, shape, new_topics)
         messages += remade if any("Carried over" in search for search in sentences) else []
         messages += sentences
+    kept_topics = _add_likely(was, new_topics, likely_topics)
     if rename:
-        shape = _keep_names(was, shape, new_topics, read_description(generation.folder / state.parts[TREE]))
+        shape = _keep_names(was, shape, kept_topics, read_description(generation.folder / state.parts[TREE]))
     if was.titles or was.notes or was.pins or was.seeds:
         shape, sentences = _inherit_names(was, shape, new_topics)
         messages += sentences
@@ -81,8 +83,9 @@ def inherit_edits(old: Collection, generation: Generation, state: State, *, rena
         messages += sentences
         shape, sentences = _inherit_seeds(was, shape, new_topics)
         messages += sentences
-    shape, new_topics = _keep_numbers(was, shape, new_topics)
-    messages += saved_searches.transfer_searches(old, generation.database, new_topics)
+    shape, numbers = _keep_numbers(was, shape, kept_topics)
+    certain_numbers = {topic: number for topic, number in numbers.items() if topic in new_topics}
+    messages += saved_searches.transfer_searches(old, generation.database, certain_numbers)
     shape, sentences = _inherit_word_edits(was, shape)
     messages += sentences
     if old.state.parts.get(CATEGORIES) is not None:
@@ -134,15 +137,33 @@ def _keep_numbers(
     return renumber_topics(shape, numbers, old_shape.next_topic), kept_topics
 
 
-def _match_topics(old: Collection, shape: TreeState, now: DocumentAssignments) -> dict[int, int]:
-    """Return the new topic of each old topic that has a certain counterpart."""
+def _match_topics(old: Collection, shape: TreeState, now: DocumentAssignments) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the new topic of each old topic with a certain counterpart, and of each with a likely one.
+
+    A likely counterpart has mostly the same documents, but a topic of another branch is nearly as similar.
+    """
     try:
         matches = match_nodes(old.assignments, now)
     except InputError:  # no document in common
-        return {}
-    return {
-        old.outline.topics[node]: shape.topics[match.node_b] for node, match in matches.items() if not match.doubtful
-    }
+        return {}, {}
+    certain, likely = dict[int, int](), dict[int, int]()
+    for node, match in matches.items():
+        if not match.doubtful:
+            certain[old.outline.topics[node]] = shape.topics[match.node_b]
+        elif match.overlap >= MIN_F1:
+            likely[old.outline.topics[node]] = shape.topics[match.node_b]
+    return certain, likely
+
+
+def _add_likely(
+    old_shape: TreeState, new_topics: Mapping[int, int], likely_topics: Mapping[int, int]
+) -> dict[int, int]:
+    """Return the certain counterparts, and the likely ones of topics without user edits."""
+    edited = {*old_shape.titles, *old_shape.notes, *old_shape.seeds, *old_shape.pins.values()}
+    used = {*edited, *old_shape.heading_topics, *new_topics}
+    taken = set(new_topics.values())
+    likely = {old: new for old, new in likely_topics.items() if old not in used and new not in taken}
+    return {**likely, **new_topics}
 
 
 def _rebuild_members(

@@ -8,6 +8,7 @@ import threading
 import pytest
 from typer.testing import CliRunner
 
+from tests.text.readers.test_nothing_usable import CASES, OF_PYTHON
 from topiarist.cli.commands import app
 from topiarist.errors import InputError, describe_error
 from topiarist.storage.sealed_folder import lock_folder, set_patience
@@ -103,3 +104,17 @@ def test_named_file_without_text_exits_with_3(path, tmp_path, name, data):
         assert isinstance(done.exception, SystemExit), done.exception
         assert done.exit_code == 3
         assert "no usable text" in done.stderr
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("command", ["grow", "file", "similar"])
+def test_unusable_files_end_commands_in_words(path, monkeypatch, tmp_path, command, case):
+    monkeypatch.chdir(tmp_path)
+    for suffix in (".jsonl", ".csv", ".xml"):
+        (tmp_path / f"bad{suffix}").write_bytes(CASES[case](suffix))
+    sources = [f"bad{suffix}" for suffix in (".jsonl", ".csv", ".xml")] + ["."] * (command != "similar")
+    for source in sources:
+        before = ["grow"] if command == "grow" else [command, str(path)]
+        done = CliRunner().invoke(app, [*before, source, *(["-o", "new.topiary"] if command == "grow" else [])])
+        assert done.exit_code == 3, (source, done.output)
+        assert not OF_PYTHON.search(done.output.replace("Error: ", "")), done.output

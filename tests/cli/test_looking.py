@@ -102,7 +102,7 @@ def test_topics_opens_headings_to_that_many_siblings(typed):
     assert "7 siblings: there are no more than 7 topics." in typed("tree", "--topics", 50).stdout
     assert count("--topics", 5) == (["+2"], 6)
     shown = typed("tree", "--topics", 5).stdout
-    assert "6 siblings: 5 need a new heading over some of them. Try: topiarist shape" in shown
+    assert "6 siblings: 5 need a new heading over some siblings. Try: topiarist shape" in shown
     done = typed("tree", "--topics", 6, "--detail", "fine", code=2)
     assert "--topics and --detail both set the detail" in done.stderr
     assert "both set the detail" in typed("tree", "--depth", 1, "--detail", "fine", code=2).stderr

@@ -159,6 +159,6 @@ def _create_empty_error(n_docs: int, vocabulary: Vocabulary, settings: CountSett
         )
     return InputError(
         f"no word occurs in at least {fewest} documents and in at most "
-        f"{settings.max_document_share:.0%} of them; {input_size}",
+        f"{settings.max_document_share:.0%} of all; {input_size}",
         hint="Set min_documents to 1, increase max_document_share, or add documents.",
     )

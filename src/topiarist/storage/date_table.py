@@ -192,7 +192,7 @@ def _create_order_error(orders: DateOrders) -> UsageError:
     where = f" of {source}" if source else ""
     subject = f"None of the {evidence.n_ambiguous:,} dates{where}" if evidence.n_ambiguous > 1 else f"The date{where}"
     verb = "tells" if evidence.n_ambiguous > 1 else "does not tell"
-    others_note = f"; nor do those of {len(others):,} more source{'s' * (len(others) != 1)}" if others else ""
+    others_note = f", as in {len(others):,} more source{'s' * (len(others) != 1)}" if others else ""
     common = orders.common_order(source)
     common_note = f". The other sources are {common}, which proves nothing of this one" if common and not others else ""
     return UsageError(

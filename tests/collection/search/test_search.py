@@ -28,7 +28,7 @@ from topiarist.text.repeated import Repeated
 class Stub:
     """As much of a collection as finding asks for."""
 
-    vectors = None
+    vectors = encoder_vectors = None
 
     fields = ()
 

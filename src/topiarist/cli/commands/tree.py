@@ -255,7 +255,7 @@ def _note_number(screen: Screen, collection: Collection, top: int, options: Opti
         return
     tree, node = collection.outline.tree, collection.outline.node(top)
     if n_shown > options.topics:
-        reason = f"{options.topics} need a new heading over some of them"
+        reason = f"{options.topics} need a new heading over some siblings"
         command = screen.typed("shape FOLDER group TOPIC TOPIC as NAME")
     else:
         n_topics = len(tree.leaves_under(node))

@@ -136,7 +136,7 @@ def test_languages_that_cannot_be_grown_so_are_refused_or_said(tmp_path):
     few = [one for one in bilingual(60) if one.id.startswith("en") or int(one.id.split("-")[2]) < 5]
     collector, recipe = NoteCollector(), Recipe(topics=2, headings=False)
     with grow_collection(few, tmp_path / "f.topiary", recipe, GrowOptions(reporter=collector)) as grown:
-        said = "Too few documents for a separate tree, grown with English: German 10 (a language needs 100 "
+        said = "Too few documents for a separate tree, grown with English: German 10 (a language needs 30 "
         assert any(one.startswith(said) for one in collector.notes)
         assert "grown on its own" not in grown.description.facts["reason"]  # ten German ones are too few
 

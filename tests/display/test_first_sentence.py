@@ -30,7 +30,7 @@ ENGLISH = (
 HEADLINES = "股市收盘上涨球队夺得冠军政府发布新规手机降价促销电影票房大卖城市地铁开通学生高考成绩公布"
 SENTENCE = (
     "120 documents, 80 dated from 2011 to 2014, 10 with a file date only and 30 undated, in English (42%), "
-    "German (33%) and Chinese (25%), sorted into 3 topics and 1 heading (2 at the first level)."
+    "German (33%) and Chinese (25%), sorted into 3 topics, 30 unsorted."
 )
 
 
@@ -76,7 +76,7 @@ def test_every_part_is_true_of_planted_collection(mixed):
         assert (facts.documents, facts.undetected) == (120, 0)
         assert (facts.dated, facts.file_dated, facts.undated) == (80, 10, 30)
         assert (facts.first, facts.last, facts.topics) == ("2011-03-01", "2014-05-28", 3)
-        assert (facts.headings, facts.first_level, facts.topics_without_heading) == (1, 2, 1)
+        assert (facts.headings, facts.first_level, facts.topics_without_heading) == (0, 3, 3)
         assert first_sentence(facts) == SENTENCE
 
 

@@ -51,8 +51,8 @@ from topiarist.display import formats as words
         (words.one_line("two\nlines\x1b[2J"), "two lines [2J"),
         (words.join_path(["Law", "Courts"]), "Law ▸ Courts"),
         (words.join_path([]), "Everything"),
-        (words.describe_unassigned(1), "1 document is hard to place"),
-        (words.describe_unassigned(3), "3 documents are hard to place"),
+        (words.describe_unassigned(1), "1 document is unsorted"),
+        (words.describe_unassigned(3), "3 documents are unsorted"),
     ],
 )
 def test_phrases_read_as_people_say_them(said: str, expected: str) -> None:

@@ -177,7 +177,8 @@ def _print(result: GrowResult, console: Console, options: Options) -> None:
     console.print(Text(f"{facts(result)}\n"), soft_wrap=not console.is_terminal)
     print_tree(console, tree, options.words, options.depth)
     if result.n_hard:
-        console.print(Text(f"({describe_unassigned(result.n_hard)})", style="dim"))
+        note = f"({describe_unassigned(result.n_hard)}: topiarist tree {result.folder})"
+        console.print(Text(note, style="dim"), soft_wrap=not console.is_terminal)
     for sentence in result.name_changes.sentences:
         console.print(Text(one_line(sentence)), soft_wrap=not console.is_terminal)
     console.print(Text(f"\n{tree.reason}"), soft_wrap=not console.is_terminal)

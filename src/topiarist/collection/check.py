@@ -254,7 +254,7 @@ def _check_shares(collection: Collection) -> Iterator[str]:
     if shares.shape[1] != classes:
         yield f"shares are of {shares.shape[1]:,} classes, the tree has {classes:,}"
     sums = np.asarray(shares.sum(axis=1, dtype=np.float64)).ravel()
-    wrong = int((~(np.abs(sums - 1.0) <= SHARE_TOLERANCE)).sum())
+    wrong = int((~((np.abs(sums - 1.0) <= SHARE_TOLERANCE) | (sums == 0.0))).sum())  # unsorted documents have none
     if wrong:
         yield f"the shares of {wrong:,} documents do not add up to one"
 

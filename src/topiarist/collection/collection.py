@@ -359,9 +359,11 @@ class Collection:
         if calibration is not None and len(rows):
             pinned = {self.documents.row_of(name) for name in self.outline.pins}
             free = np.array([row not in pinned for row in rows])
-            originals = self.copies.find_originals(len(self))[list(rows)][free]
-            posterior = compute_posterior(self.model, self.counts[originals])
-            certainties[free] = calibrate_posterior(posterior, calibration)
+            free &= certainties.any(axis=1)  # unsorted documents belong to no class
+            if free.any():
+                originals = self.copies.find_originals(len(self))[list(rows)][free]
+                posterior = compute_posterior(self.model, self.counts[originals])
+                certainties[free] = calibrate_posterior(posterior, calibration)
         return np.minimum(certainties, MAX_CERTAINTY)
 
     @cached(PARTS)

@@ -29,6 +29,14 @@ LANGUAGES = {
     "Urdu": "Urdu", "Vietnamese": "Vietnamese", "Yiddish": "Yiddish",
 }  # fmt: skip
 
+REASONS = {
+    "between": "between topics",
+    "unknown": "no known words",
+    "short": "too few known words",
+    "language": "in another language",
+    "nowhere": "fits no topic",
+}
+
 
 def first_sentence(facts: CollectionFacts) -> str:
     """Return the summary sentence of a collection."""
@@ -38,7 +46,7 @@ def first_sentence(facts: CollectionFacts) -> str:
         documents = translate("{documents} in {passages}", documents=documents, passages=passages)
     dates, languages = _describe_dates(facts), _describe_languages(facts)
     separator = "," if dates.startswith(",") and languages else ""
-    return f"{documents}{dates}{separator}{languages}{_describe_topics(facts)}."
+    return f"{documents}{dates}{separator}{languages}{_describe_topics(facts)}{_describe_unsorted(facts)}."
 
 
 def _describe_languages(facts: CollectionFacts) -> str:
@@ -118,6 +126,17 @@ def _describe_topics(facts: CollectionFacts) -> str:
         headings=headings,
         first=facts.first_level,
     )
+
+
+def describe_reason(reason: str) -> str:
+    """Return the reason why a document is unsorted."""
+    return translate_table(REASONS)[reason]
+
+
+def _describe_unsorted(facts: CollectionFacts) -> str:
+    if not facts.unsorted:
+        return ""
+    return translate(", {number} unsorted", number=facts.unsorted)
 
 
 def _join_clauses(clauses: list[str]) -> str:

@@ -162,7 +162,7 @@ def join_path(names: Iterable[str]) -> str:
 
 def describe_unassigned(number: int) -> str:
     """Return the number of unassigned documents as a sentence."""
-    return f"{count_noun(number, 'document')} {verb(number)} hard to place"
+    return f"{count_noun(number, 'document')} {verb(number)} unsorted"
 
 
 def describe_naming(is_title: bool) -> str:

@@ -27,6 +27,7 @@ from topiarist.text.spelling import find_likeliest_name
 from topiarist.text.tokens import is_unspaced, separate_unspaced_letters
 
 NO_VALUE = "none"  # value of a date or column filter for documents without one
+UNSORTED = "unsorted"  # value of a topic filter for documents without a topic
 LIKE = "like"  # changes the order of documents, and excludes none
 SIDES = ("before", "after", "since", "until")  # date filters: the first two exclude the date, the others include it
 FILTERS = ("topic", "tag", "type", "label", *SIDES, "date", LIKE)

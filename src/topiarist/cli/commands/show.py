@@ -13,6 +13,7 @@ from rich.text import Text
 from topiarist.cli.commands.tree import typical
 from topiarist.cli.options import NUMBER, FolderOptions, examples, option, printing
 from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.display.first_sentence import describe_reason
 from topiarist.display.formats import (
     DOT,
     PENDING,
@@ -336,7 +337,9 @@ def _places(screen: Screen, details: DocumentDetails) -> None:
         place_of = (f"  {join_path(place.path)}  ", (f"(topic {place.topic}){pin_text}", "dim"))
         screen.share(f"  {percent(place.share):>5}  ", place.share, *place_of)
     rest = 1.0 - sum(place.share for place in details.places)
-    if rest > 0.001:
+    if details.unsorted:
+        screen.cut(f"  unsorted: {describe_reason(details.unsorted)}")
+    if rest > 0.001 and details.places:
         screen.cut((f"  {percent(rest):>5}  {'':8}  rest", "dim"))
     if details.voices is not None:
         screen.print(one_line(details.voices.said), indent=2)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from topiarist.cli.options import UNDER, FolderOptions, choice, examples, printing
 from topiarist.cli.terminal.screen import Screen, opened
-from topiarist.display.first_sentence import first_sentence
+from topiarist.display.first_sentence import describe_reason, first_sentence
 from topiarist.display.formats import DOT, PENDING, count_noun, describe_naming, describe_unassigned, one_line
 from topiarist.errors import UsageError
 from topiarist.storage import facts
@@ -25,6 +25,7 @@ EPILOG = examples(
 )
 WRITES = ()
 DETAILS = ("coarse", "normal", "fine", "all")
+UNSORTED_SHOWN = 5  # documents that are listed
 MARK = "x"  # in place of a label, to see the branches alone
 
 
@@ -104,6 +105,7 @@ def tree_body(
     """Return the collection and its visible topics as JSON data."""
     from topiarist.collection.describe.collection_facts import load_facts
     from topiarist.collection.passages import count_documents
+    from topiarist.collection.unsorted import list_unsorted
 
     outline, tree = collection.outline, collection.tree
     settings = collection.settings
@@ -126,6 +128,10 @@ def tree_body(
         "tokens": tree.n_tokens,
         "general_words": list(tree.general_words),
         "hard_to_place": int(collection.hard_to_place.sum()),
+        "unsorted": [
+            {"id": document.id, "title": document.title, "reason": describe_reason(reason)}
+            for document, reason in list_unsorted(collection, len(collection))
+        ],
         "pending": outline.pending,
         "pinned": len(outline.pins),
         "categories": collection.state.parts.get("categories") is not None,
@@ -267,13 +273,20 @@ def _note_number(screen: Screen, collection: Collection, top: int, options: Opti
 
 
 def _notes(screen: Screen, collection: Collection) -> None:
+    from topiarist.collection.unsorted import list_unsorted
+
     outline, hard = collection.outline, int(collection.hard_to_place.sum())
     if outline.titles or hard or outline.pins or outline.pending:
         screen.print()
     if outline.titles:
         screen.print(("Underlined names were given by users.", "dim"))
     if hard:
-        screen.print(f"{describe_unassigned(hard)}: no topic has more than half of {'it' if hard == 1 else 'them'}.")
+        screen.print(f"{describe_unassigned(hard)}: no topic explains {'it' if hard == 1 else 'them'}.")
+        for document, reason in list_unsorted(collection, UNSORTED_SHOWN):
+            screen.titled(f"  {describe_reason(reason)}  ", one_line(document.title or document.id), document.id)
+        if hard > UNSORTED_SHOWN:
+            screen.print((f"  {hard - UNSORTED_SHOWN:,} more: {screen.typed('find FOLDER topic:unsorted')}", "dim"))
+        screen.print(f"To grow them: {screen.typed('shape FOLDER branch NAME under 0 with unsorted')}")
     if outline.pins:
         screen.print(f"{count_noun(len(outline.pins), 'document')} pinned to topics by people.")
     if outline.pending:

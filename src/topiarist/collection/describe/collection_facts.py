@@ -48,6 +48,7 @@ class CollectionFacts:
     headings: int
     first_level: int  # topics and headings of the first level
     topics_without_heading: int
+    unsorted: int = 0  # rows that no topic explains
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -78,6 +79,7 @@ def load_facts(collection: Collection) -> CollectionFacts:
         headings=len(tree.headings),
         first_level=len(first_level),
         topics_without_heading=sum(tree.is_leaf(node) for node in first_level),
+        unsorted=int(collection.hard_to_place.sum()),
     )
 
 

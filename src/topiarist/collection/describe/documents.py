@@ -15,6 +15,7 @@ from topiarist.collection.copies import CopiesOf, copies_of
 from topiarist.collection.passages import ParentDocument, find_parent, sum_parent_shares
 from topiarist.collection.search.results import MIN_PLACE_SHARE, Place
 from topiarist.collection.search.vector_scores import cosines
+from topiarist.collection.unsorted import explain_unsorted
 from topiarist.estimators.tree import abstraction
 from topiarist.estimators.tree.fitted_tree import compute_posterior
 from topiarist.estimators.tree.topic_certainty import MAX_CERTAINTY
@@ -80,6 +81,7 @@ class DocumentDetails:
     given_date: str = ""  # as in the source, if not in ISO 8601
     has_file_date: bool = False  # the date is the date of the file
     notes: tuple[PassageNote, ...] = ()  # on passages of its text
+    unsorted: str = ""  # key of the reason why no topic explains it
     voices: EvidenceComparison | None = None  # evidence of words and embedding, if it has both
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,7 +91,8 @@ class DocumentDetails:
             "labels": list(document.labels), "tags": list(self.tags), "columns": dict(self.columns),
             "passage_notes": [{"start": item.start, "quote": item.quote, "note": item.note} for item in self.notes],
             "date_given": self.given_date or document.date, "file_date": self.has_file_date,
-            "pinned": self.pinned, "text": document.text, "places": [place.to_dict() for place in self.places],
+            "pinned": self.pinned, "unsorted": self.unsorted,
+            "text": document.text, "places": [place.to_dict() for place in self.places],
             "levels": [
                 {"level": number, "topic": level.topic, "name": level.name, "share": round(level.share, 6),
                  "absent": list(level.absent)}
@@ -163,7 +166,7 @@ def load_document_details(collection: Collection, id: str) -> DocumentDetails:
             level_probabilities = probability[places[column]]
             marks.append(Mark(start, end, word, int(level[places[column]]), float(level_probabilities.max())))
             level_counts += level_probabilities
-    path = fitted.tree.path(fitted.class_nodes[int(shares[0].argmax())])
+    path = fitted.tree.path(fitted.class_nodes[int(shares[0].argmax())] if shares.any() else fitted.tree.root)
     topic_places = list_places(collection, collection.certainties([row]))[0]
     topics = [outline.node_topics[node] for node in path if outline.node_topics[node] >= 0]
     words, total = collection.counting.vocabulary.words, max(float(level_counts.sum()), 1e-300)
@@ -179,6 +182,7 @@ def load_document_details(collection: Collection, id: str) -> DocumentDetails:
         outline.pins.get(document.id), tuple(repeated), copies_of(collection, row),
         collection.columns.of([row]).get(row, {}), collection.dates.load_originals([row]).get(row, ""),
         collection.dates.has_file_date(row), collection.passage_notes.of([row]).get(row, ()),
+        explain_unsorted(collection, [row])[0] if collection.hard_to_place[row] else "",
         compare_evidence(collection, row),
     )  # fmt: skip
 

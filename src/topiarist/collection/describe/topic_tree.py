@@ -303,6 +303,7 @@ def build_topic_tree(
     """
     n_docs = shares.shape[0]
     size = sum_columns(shares) @ outline.tree.path_mask(outline.class_nodes)
+    size[outline.tree.root] = n_docs  # unsorted documents are in no topic
     nodes = tuple(
         _merge_summaries(
             [description.nodes[model_node] for model_node in outline.model_nodes(topic)],

@@ -32,6 +32,7 @@ from topiarist.collection.grow.read_as_grown import get_date_order
 from topiarist.collection.passages import DocumentCount, has_passages
 from topiarist.collection.search.results import Place
 from topiarist.collection.shape.kept_names import find_name_changes
+from topiarist.collection.unsorted import set_rows
 from topiarist.counts.counting import CountedTexts
 from topiarist.counts.embeddings.vector_sources import to_vector_source
 from topiarist.errors import UsageError, reading
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
 
 BATCH_SIZE = 2_000
+UNEXPLAINED = "no topic explains its words"
 MIN_PART = 0.1  # smallest share of a document in a topic that ``several`` lists
 T = TypeVar("T")
 WAIT = 0.1  # seconds until the reader thread checks whether its consumer stopped
@@ -240,6 +242,8 @@ def add_documents(
             facts.clear_removed(generation.database, names)
             counts = contents.stack_rows([part.text_counts.counts for part in parts])
             shares = contents.stack_rows([make_sparse_shares(part.posterior) for part in parts])
+            misfits = np.flatnonzero([bool(row.misfit) for part in parts for row in part.filed])
+            shares = set_rows(shares, misfits, np.zeros((len(misfits), shares.shape[1])))
             state = new.add(new_documents, counts, shares, _join_vectors(collection, parts), learn=learn)
             _update_counts(collection, generation.database, new_documents)
             tokens = sum(float(part.text_counts.known_tokens.sum()) for part in parts)
@@ -260,6 +264,12 @@ def add_documents(
     rows = [row for part in parts for row in part.filed]
     if has_learned:
         rows = [row for part in parts for row in _refile(collection, part, rho, several=several)]
+        start, root = len(collection) - len(rows), collection.outline.root
+        is_sorted = np.diff(collection.shares[start:].indptr) > 0
+        rows = [
+            row if kept or row.misfit else replace(row, topic=root, path=(), certainty=(), misfit=UNEXPLAINED)
+            for row, kept in zip(rows, is_sorted.tolist(), strict=True)
+        ]
     return iter(_link_originals(collection, rows))
 
 

@@ -14,10 +14,12 @@ from topiarist.collection.contents import Counting, Description
 from topiarist.collection.copies import use_shares_of_originals
 from topiarist.collection.describe.nodes import NodeSummary, assign_names, describe_nodes
 from topiarist.collection.describe.topic_tree import collect_fit_facts, contains_word, remove_words
+from topiarist.collection.document_vectors import are_word_vectors
 from topiarist.collection.file.placer import SAMPLE, compute_limits, draw_sample
 from topiarist.collection.shape.tree_state import TreeState
 from topiarist.collection.shape.words import find_seed_columns
 from topiarist.collection.state import SHARES, TREE, State
+from topiarist.collection.unsorted import remove_unsorted
 from topiarist.counts.corpus import Corpus, LookupSequence
 from topiarist.counts.counting import count_with_coverage
 from topiarist.counts.duplicates import Duplicates
@@ -26,7 +28,7 @@ from topiarist.estimators.tree.fitted_tree import fold_in, get_description_model
 from topiarist.metrics.placed_documents import MIN_CERTAINTY
 from topiarist.models.misfits import LengthLimits
 from topiarist.storage.document_table import Documents
-from topiarist.storage.facts import settings
+from topiarist.storage.facts import language_codes, settings
 from topiarist.storage.generation import Generation, Part, new_part
 from topiarist.text.repeated import Repeated, without
 from topiarist.trees.naming.fields import AUTO
@@ -106,8 +108,16 @@ def save_fit(
     """
     sample = draw_sample(corpus.n_docs)
     folded_in_documents = fold_in(model, corpus.counts, sample, training=training, vectors=vectors)
-    shares = move_pinned(use_shares_of_originals(copies, folded_in_documents.shares))
-    stored_settings = settings(generation.database)
+    stored_settings, shares = settings(generation.database), folded_in_documents.shares
+    uses_vectors = vectors is not None and getattr(model, "directions_", None) is not None
+    given = uses_vectors and not are_word_vectors(stored_settings)
+    if not given and not stored_settings.get("recipe", {}).get("hierarchy"):
+        shares = remove_unsorted(
+            shares, get_tree_model(model), corpus.counts, Documents(generation.database), counting,
+            language_codes(generation.database, range(corpus.n_docs)), copies,
+            by_words=not uses_vectors,
+        )  # fmt: skip
+    shares = move_pinned(use_shares_of_originals(copies, shares))
     language = _list_languages(stored_settings, corpus.n_docs)
     nodes = describe_nodes(
         get_description_model(model), shares, corpus, counting.general,

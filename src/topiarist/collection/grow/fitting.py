@@ -181,6 +181,9 @@ def _fit_languages(recipe: Recipe, options: GrowOptions, data: TrainingData, jou
         reporter.add_note("Languages divide this tree first: only the model cam, and not online, grows them together")
         return None
     corpus = _select_rows(data.corpus, data.rows)
+    parts = language_trees.join_wordless(parts, corpus.counts)
+    if len(parts) < 2:
+        return None
     topics = language_trees.divide_topics(recipe.topics, [len(rows) for _, rows in parts])
     branches = list[Branch]()
     for (code, rows), number in zip(parts, topics, strict=True):

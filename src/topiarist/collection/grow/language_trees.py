@@ -25,7 +25,8 @@ from topiarist.text.language import language_name
 from topiarist.text.stop_words import function_words, has_stop_words
 from topiarist.trees.tree import Tree
 
-MIN_DOCUMENTS, MIN_SHARE = 100, 0.05  # documents of a language with its own tree, and their share of all
+MIN_DOCUMENTS, MIN_SHARE = 30, 0.01  # documents of a language with its own tree, and their share of all
+MIN_WITH_WORDS = 20  # documents of such a language with words that others of the collection have
 HALF = 0.5  # share of documents above which a word marks the language only
 MIN_COMMON, MIN_RATIO, MIN_LETTERS = (
     3,
@@ -105,6 +106,10 @@ def group_rows(languages: Languages, rows: Ints | None) -> list[tuple[str, Ints]
     languages_chosen = select_languages(languages, len(languages.places))
     if not languages_chosen:
         return []
+    distinct = np.bincount(places[places >= 0], minlength=len(languages.codes))  # without duplicates
+    languages_chosen = [place for place in languages_chosen if distinct[place] >= MIN_DOCUMENTS]
+    if len(languages_chosen) < 2:
+        return []
     other = ~np.isin(places, languages_chosen[1:])
     groups = [np.flatnonzero(other), *(np.flatnonzero(places == place) for place in languages_chosen[1:])]
     return [
@@ -112,6 +117,15 @@ def group_rows(languages: Languages, rows: Ints | None) -> list[tuple[str, Ints]
         for place, language_rows in zip(languages_chosen, groups, strict=True)
         if len(language_rows)
     ]
+
+
+def join_wordless(groups: list[tuple[str, Ints]], counts: Csr) -> list[tuple[str, Ints]]:
+    """Return the groups of languages; those with too few documents with words join the first one."""
+    lengths = np.diff(counts.indptr)
+    is_full = [np.count_nonzero(lengths[rows]) >= MIN_WITH_WORDS for _, rows in groups]
+    first = [rows for place, (_, rows) in enumerate(groups) if place == 0 or not is_full[place]]
+    others = [group for group, full in zip(groups[1:], is_full[1:], strict=True) if full]
+    return [(groups[0][0], np.sort(np.concatenate(first))), *others]
 
 
 def divide_topics(n_topics: int | None, sizes: Sequence[int]) -> list[int | None]:

@@ -37,6 +37,7 @@ from topiarist.collection.shape.tree_state import TreeState
 from topiarist.collection.shape.words import find_seed_columns
 from topiarist.collection.shape.words import resolve_words as known_words
 from topiarist.collection.state import FLAT, GENERATION, SEARCH, SHARES, State
+from topiarist.collection.unsorted import name_unsorted
 from topiarist.counts.validation import sum_columns
 from topiarist.errors import UsageError
 from topiarist.estimators.category.categorisers import HPLC, HierarchicalMixture
@@ -82,10 +83,11 @@ class Preview:
 
 def preview_edits(collection: Collection, edits: Sequence[Edit]) -> Preview:
     """Return the tree after some edits without changing the collection."""
-    edits = [known_words(collection, edit) for edit in edits]
+    edits = [known_words(collection, name_unsorted(collection, edit)) for edit in edits]
     shape = _apply_all(collection, edits)
     class_totals = sum_columns(collection.shares)
     sizes = class_totals @ shape.tree.path_mask(shape.class_nodes)
+    sizes[shape.tree.root] = len(collection)
     return Preview(shape, {topic: float(sizes[node]) for node, topic in enumerate(shape.topics)})
 
 
@@ -110,7 +112,7 @@ def apply_edits(
     with collection.folder.writing(wait=wait) as generation:
         collection.refresh()
         check_expected(collection, expected)
-        edits = [known_words(collection, edit) for edit in edits]
+        edits = [known_words(collection, name_unsorted(collection, edit)) for edit in edits]
         outline = _apply_all(collection, edits)
         state, parts, outcome = replace(collection.state, shape=outline), list[Part](), dict[str, Any]()
         fits = refit and (outline.pending or not edits)

@@ -58,7 +58,9 @@ def fit_levels(counts: Csr, mix: Floats, words: Floats, level_tokens: float, ste
     token_words = np.ascontiguousarray(words[:, counts.indices].T, np.float64)
     prior = level_tokens * np.asarray(mix, np.float64)
     levels = np.tile(prior / prior.sum(), (counts.shape[0], 1))
-    by_document = csr_array((counts.data.astype(np.float64), np.arange(counts.nnz), counts.indptr))
+    by_document = csr_array(
+        (counts.data.astype(np.float64), np.arange(counts.nnz), counts.indptr), shape=(counts.shape[0], counts.nnz)
+    )
     for _ in range(steps if len(mix) > 1 else 0):
         levels = prior + by_document @ normalise_rows(levels[rows] * token_words)
         levels /= levels.sum(axis=1, keepdims=True)

@@ -12,6 +12,8 @@ from topiarist.collection.describe.documents import EvidenceComparison, compare_
 from topiarist.collection.passages import rows_of
 from topiarist.collection.search.results import SearchResult
 from topiarist.collection.search.search import DEFAULT_METHOD, Search
+from topiarist.collection.unsorted import explain_unsorted
+from topiarist.display.first_sentence import describe_reason
 from topiarist.display.locale.catalogues import translate, translate_table
 from topiarist.errors import UsageError
 from topiarist.storage import facts
@@ -149,6 +151,7 @@ class DocumentPage:
     places: tuple[Place, ...]
     rest: float  # shares below one in a hundred, together
     hard: bool
+    unsorted: str  # reason why no topic explains it
     voices: EvidenceComparison | None  # which of words and vector decided, where it has both
     colour: str
     colours: tuple[Choice, ...]
@@ -226,6 +229,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
         places=tuple(Place(path_to(view, node)[1:] or path_to(view, node), float(ends[node])) for node in ends),
         rest=float(max(0.0, 1.0 - sum(ends.values()))),
         hard=bool(view.hard[row]),
+        unsorted=describe_reason(explain_unsorted(collection, [row])[0]) if view.hard[row] else "",
         voices=compare_evidence(view.collection, row),
         colour=ask.colour,
         colours=choices(

@@ -266,7 +266,7 @@ def _figures(view: View, description: Any, is_unchanged: bool) -> tuple[Figure, 
             ),
         ),
         Figure(
-            translate("unassigned"),
+            translate("unsorted"),
             translate("{share}", share=Share(hard / max(view.n_docs, 1), 1)),
             translate("{documents} without a topic that holds half of them", documents=CountedNoun(hard, "document")),
         ),
@@ -355,7 +355,7 @@ def _warnings(view: View) -> tuple[FitWarning, ...]:
             result.append(FitWarning(text, _links(view, leaf), address, translate("Delete it…")))
     if view.hard_sizes[view.tree.root] > 0.2 * view.n_docs:
         text = translate(
-            "More than 20 % of the documents are unassigned. Possible causes: too many topics or short texts."
+            "More than 20 % of the documents are unsorted. Possible causes: too many topics or short texts."
         )
         address = addresses.topic(view.shape.topics[view.tree.root], show="hard")
         result.append(FitWarning(text, (), address, translate("Show")))

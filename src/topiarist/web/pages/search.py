@@ -16,6 +16,7 @@ from topiarist.collection.search.search import DEFAULT_METHOD, FEW_MATCHES, MAX_
 from topiarist.display.formats import STEP
 from topiarist.display.locale.catalogues import ENGLISH, CountedNoun, current_language, translate, translate_table
 from topiarist.errors import UsageError
+from topiarist.text.query import UNSORTED
 from topiarist.text.query import Query as Parsed
 from topiarist.web import addresses, narrowing
 from topiarist.web.narrowing import Narrowing, SearchAddress
@@ -308,7 +309,10 @@ def _by_words(
     number = text if result.exact else translate("At least {documents}", documents=text)
     largest = max(branches, key=lambda line: (line.matching or 0, line.level), default=None)
     topic_text = ""
-    named = {*([] if topic is None else [topic]), *(view.shape.find(item.value) for item in query.topics)}
+    named = {
+        *([] if topic is None else [topic]),
+        *(view.shape.find(item.value) for item in query.topics if item.value.casefold() != UNSORTED),
+    }
     named_nodes = {node for item in named for node in view.tree.path(view.shape.node(item))}
     if largest is not None and result.total > 1 and (largest.matching or 0) > result.total / 2:
         node = view.shape.node(largest.id)

@@ -40,7 +40,7 @@ SORTS = {"typical": "most typical", "newest": "newest", "longest": "longest", "n
 SHOWS = {
     "all": "all",
     "here": "mostly here (50 % or more)",
-    "hard": "unassigned",
+    "hard": "unsorted",
     "unread": "unread",
     "tagged": "tagged",
 }

@@ -250,7 +250,10 @@ def test_texts_without_values_are_in_the_catalogue():
 
 def test_the_reason_of_a_size_is_said_in_the_language_where_it_is_a_usual_one():
     curve = {"n_leaves": [1, 1_200, 2_400], "perplexity": [3_000.4, 1_499.6, 1_490.0], "place": 1}
-    usual = "1,200 topics: the smallest tree within 1 % of the best of 1–2,400 (held-out perplexity 1,500)"
+    usual = (
+        "1,200 topics: the smallest tree within 1 % of the best of 1–2,400 after a charge for size "
+        "(held-out perplexity 1,500)"
+    )
     assert model_page._reason({"reason": usual, "curve": curve}) == usual
     with use_language("de"):
         german = model_page._reason({"reason": usual, "curve": curve})

@@ -211,7 +211,7 @@ def test_standard_output_stays_open(capfdbinary):
 def test_wrong_use_is_refused(tmp_path, monkeypatch):
     with pytest.raises(UsageError, match=r"ends in \.csv, \.jsonl, \.parquet, got rows\.xls"):
         tables.write_table([], "rows.xls")
-    with pytest.raises(UsageError, match="one of csv, jsonl, parquet, got 'xls'"):
+    with pytest.raises(UsageError, match="one of csv, excel, jsonl, parquet, got 'xls'"):
         tables.write_table([], "rows.csv", "xls")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ResourceError, match=r"(?s)writing Parquet needs pyarrow.*topiarist\[parquet\]"):

@@ -126,8 +126,8 @@ REVIEW_OF_RANDOM = 0.6
 """Greatest reading of a review at its stop, in terms of a random reader's for the same recall."""
 
 REVIEW_OF_ASREVIEW = 1.2
-"""Greatest reading until 95 % are found, in terms of ASReview's default ranking."""
+"""Greatest reading until 95% are found, in terms of ASReview's default ranking."""
 
 CALIBRATION_ERROR, SURE_RIGHT, UNLABELLED_COSTS = 0.05, 0.88, 0.5
-"""Greatest calibration error from 5 labels a class on; least right of what is shown as 90 % certain; most points that
+"""Greatest calibration error from 5 labels a class on; least right of what is shown as 90% certain; most points that
 text without labels may cost."""

@@ -3,7 +3,7 @@
 ``python -m benchmarks.run calibration [--labels 5 10] [--draws 5] [--collections gnad10k] [--processes 4]``. Nothing
 but ours is fitted, so that many draws of labels can be looked at: the expected calibration error in ten bins of
 documents that nobody has seen, how far the mean certainty is above what is right, what is right of documents shown as
-at least 90 % certain, and what is right without the documents that have no label.
+at least 90% certain, and what is right without the documents that have no label.
 
 Given trees (``--collections newsgroups15 ohsumed23-given``) are those of `topiarist grow --hierarchy`: the share of new
 documents that reach a leaf at .9, what is right of these, and mean certainty less what is right by fifths of length.
@@ -154,7 +154,7 @@ def told(measured: list[tuple[tuple, dict]]) -> dict:
         "Certainties of `topiarist learn` by default, documents that were not learned from. *error*: expected"
         " calibration error in ten bins, the mean of the draws and each; *by chance*: that of certainties which are"
         " exactly right, on so many documents; *above*: mean certainty less what is right;"
-        " *sure*: what is right of documents shown as at least 90 % certain (how many, of all draws); *without*: right"
+        " *sure*: what is right of documents shown as at least 90% certain (how many, of all draws); *without*: right"
         " without the documents that have no label."
     )
     given = [one for one in measured if one[0][0] in GIVEN_TREES]
@@ -177,7 +177,7 @@ def told(measured: list[tuple[tuple, dict]]) -> dict:
         certain = sum(one["n_sure"] for one in figures)
         if certain >= FEW_SURE:
             right = sum(one["sure"] * one["n_sure"] for one in figures if one["n_sure"]) / certain
-            found.bar(f"{at}: right of those ≥ 90 % certain", right, SURE_RIGHT, least=True)
+            found.bar(f"{at}: right of those ≥ 90% certain", right, SURE_RIGHT, least=True)
     found.values = {f"{name} {number}": rows[name, number] for name, number in order}
     add_given_trees(found, given)
     return found.result()

@@ -54,7 +54,7 @@ def is_copy(one: str, other: str) -> bool:
 
 def main() -> Iterator[str]:
     """The lines of the table."""
-    head = "".join(f"{f'{100 * share:g} %':>8}" for share in CHANGED)
+    head = "".join(f"{f'{100 * share:g}%':>8}" for share in CHANGED)
     yield f"{'collection':<14}{'documents':>10}{head}{'precision':>11}{'docs/s':>9}{'hashing':>9}{'bytes':>7}"
     for name, number in COLLECTIONS.items():
         chance = random.Random(0)

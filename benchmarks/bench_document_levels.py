@@ -60,7 +60,7 @@ def main(names: list[str]) -> None:
         n_leaves, flat, shared, own = measure(name)
         gain = 100 * (1 - own[PRIORS.index(LEVEL_TOKENS)] / shared)
         values = " | ".join(f"{value:,.1f}" for value in (flat, shared, *own))
-        print(f"| {name} | {n_leaves} | {values} | {gain:.1f} % |", flush=True)
+        print(f"| {name} | {n_leaves} | {values} | {gain:.1f}% |", flush=True)
 
 
 if __name__ == "__main__":

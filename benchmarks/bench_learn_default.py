@@ -96,7 +96,7 @@ def told(measured: list[tuple[tuple, dict]]) -> dict:
         return skipped("the collections with labels are not here")
     found = Findings(
         "What `topiarist learn` gives by default. *without*: the same, without the documents that have no label."
-        " *sure*: of the documents shown as at least 90 % certain, the share that is right (and how many those are)."
+        " *sure*: of the documents shown as at least 90% certain, the share that is right (and how many those are)."
     )
     one, more = ([each for each in measured if (each[0][0] == SEVERAL) is many] for many in (False, True))
     one.sort(key=lambda each: (COLLECTIONS.index(each[0][0]), NUMBERS.index(each[0][1]), each[0][2]))
@@ -125,7 +125,7 @@ def one_row(name: str, part: Problem, number: int | None, seed: int) -> tuple[li
     error, sure, number_sure = certainty(told, part.labels[part.test])
     row = [
         name, "all" if number is None else str(number), f"{100 * ours.accuracy:.1f}", f"{100 * without.accuracy:.1f}",
-        f"{100 * others[best].accuracy:.1f}", best, f"{error:.3f}", f"{100 * sure:.0f} % ({number_sure:,})",
+        f"{100 * others[best].accuracy:.1f}", best, f"{error:.3f}", f"{100 * sure:.0f}% ({number_sure:,})",
         f"{ours.seconds:.1f} s", f"{others['SVM'].seconds:.1f} s",
     ]  # fmt: skip
     figures = {
@@ -150,7 +150,7 @@ def learned(part: Problem, given: np.ndarray, **options: Any) -> tuple[Answer, t
 
 
 def certainty(told: tuple[np.ndarray, np.ndarray], right: np.ndarray) -> tuple[float, float, int]:
-    """The expected calibration error in ten bins; of what is at least 90 % certain, the share that is right."""
+    """The expected calibration error in ten bins; of what is at least 90% certain, the share that is right."""
     certain, correct = told[0], told[1] == right
     bins = np.minimum((10 * certain).astype(int), 9)
     error = sum(

@@ -1,9 +1,9 @@
 """Does a review end where it may, and how much was read by then? Judgements are simulated by the labels of documents.
 
-``python -m benchmarks.run review``. Topics of Reuters (20 of 1 to 10 %), OHSUMED and 20 Newsgroups; each run begins
-with one relevant document that is drawn by lot. Told are: how often what was found at the stop is at least 95 % of all
-relevant documents, what was read by then (a reader in random order has read 95 % of everything on average when 95 % are
-found), and what was read until 95 % were found, beside the rankings that ASReview has and had by default.
+``python -m benchmarks.run review``. Topics of Reuters (20 of 1 to 10%), OHSUMED and 20 Newsgroups; each run begins
+with one relevant document that is drawn by lot. Told are: how often what was found at the stop is at least 95% of all
+relevant documents, what was read by then (a reader in random order has read 95% of everything on average when 95% are
+found), and what was read until 95% were found, beside the rankings that ASReview has and had by default.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Outcome(NamedTuple):
 
     recall: float
     read: float
-    until: float  # 95 % were found
+    until: float  # 95% were found
     slowest: float  # processor seconds a judgement; 99 of 100 took less
 
 
@@ -73,7 +73,7 @@ def documents(name: str, most: int) -> tuple[list[str], list[list[str]]]:
 
 
 def reviews(name: str, most: int, topics: int) -> Iterator[Review]:
-    """The topics of a collection that hold 1 to 10 % of it, the largest first."""
+    """The topics of a collection that hold 1 to 10% of it, the largest first."""
     texts, labels = documents(name, most)
     number = Counter(label for of_one in labels for label in set(of_one))
     fit = [label for label, often in number.most_common() if LEAST <= often / len(texts) <= MOST]
@@ -89,7 +89,7 @@ def counted(name: str, most: int) -> Any:
 
 
 def ours(name: str, most: int, review: Review, seed: int) -> Outcome:
-    """Review to the end as the product does; and on, if 95 % are not found by then."""
+    """Review to the end as the product does; and on, if 95% are not found by then."""
     rng = np.random.default_rng(seed)
     n = len(review.texts)
     order = ReadingOrder(counted(name, most), rng.permutation(n))
@@ -110,7 +110,7 @@ def ours(name: str, most: int, review: Review, seed: int) -> Outcome:
 
 
 def ranked(texts: Any, relevant: Any, seed: int, fit: Callable[[Any, Any], Any]) -> float:
-    """What was read until 95 % were found, where the documents that a peer thinks most relevant always come next."""
+    """What was read until 95% were found, where the documents that a peer thinks most relevant always come next."""
     rng = np.random.default_rng(seed)
     n = len(relevant)
     judged = [int(rng.choice(np.flatnonzero(which))) for which in (relevant, ~relevant)]
@@ -187,9 +187,9 @@ def told(measured: list[tuple[tuple, dict]]) -> dict:
     if not measured:
         return skipped("the collections with labels are not here")
     found = Findings(
-        "Simulated reviews of topics of 1 to 10 % of a collection, from one relevant document each. *Holds*: at the"
-        " stop at least 95 % of the relevant documents were found. *Read*: by then, of all documents. *Until*: read"
-        f" when 95 % were found, which nobody who reviews can know; in brackets the topics that {SVM} and {BAYES} had"
+        "Simulated reviews of topics of 1 to 10% of a collection, from one relevant document each. *Holds*: at the"
+        " stop at least 95% of the relevant documents were found. *Read*: by then, of all documents. *Until*: read"
+        f" when 95% were found, which nobody who reviews can know; in brackets the topics that {SVM} and {BAYES} had"
         f" too: those with its published settings, fitted again after each {PEER_STEP}th part of what was judged."
     )
     outcomes: dict[str, list[Outcome]] = {}
@@ -214,7 +214,7 @@ def told(measured: list[tuple[tuple, dict]]) -> dict:
         found.bar(f"{title}: read at the stop, of a random reader's reading", mean[1] / TARGET, REVIEW_OF_RANDOM)
         if title in beside:
             against = float(np.mean(beside[title]) / np.mean(peers[title][SVM]))
-            found.bar(f"{title}: read until 95 % are found, in times of {SVM}", against, REVIEW_OF_ASREVIEW)
+            found.bar(f"{title}: read until 95% are found, in times of {SVM}", against, REVIEW_OF_ASREVIEW)
     heads = [
         "",
         "holds",

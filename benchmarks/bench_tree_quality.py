@@ -153,9 +153,9 @@ def _tell_words(found: Findings, words: dict[str, list[dict]]) -> None:
             shared = max(tree[way]["shared"] for tree in trees)
             for seed, tree in enumerate(trees):
                 levels = " > " if _falls(tree[way]) else ", "
-                told = levels.join(f"{100 * share:.2f} %" for share in tree[way]["frequency"])
+                told = levels.join(f"{100 * share:.2f}%" for share in tree[way]["frequency"])
                 nodes = "+".join(map(str, tree[way]["nodes"]))
-                rarer = f"{100 * tree[way]['below_parent']:.0f} %"
+                rarer = f"{100 * tree[way]['below_parent']:.0f}%"
                 table.append([name, seed, said, nodes, told, rarer, tree[way]["shared"]])
             if way == "labels":
                 found.share(

@@ -1,7 +1,7 @@
 """GGM on the vectors of an encoder, by default: clusters beside k-means, few labels beside logistic regression.
 
 Prints for each collection the agreement with true classes (NMI), and for 1, 2, 5 and 10 labels a class the share of new
-documents that are right, and of those that are shown as 90 % certain. ``python -m benchmarks.gaussian_vectors``
+documents that are right, and of those that are shown as 90% certain. ``python -m benchmarks.gaussian_vectors``
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def clusters(name: str, vectors: np.ndarray, labels: np.ndarray) -> str:
 
 
 def few_labels(name: str, vectors: np.ndarray, labels: np.ndarray) -> Iterator[str]:
-    """A row for each number of labels: the shares that are right, and right where 90 % certain."""
+    """A row for each number of labels: the shares that are right, and right where 90% certain."""
     points, truth, number = frequent(vectors, labels, LEAST_LABELLED)
     half = len(points) // 2
     for each in LABELS:
@@ -101,7 +101,7 @@ def main() -> None:
     print("| NMI | classes | k-means | GGM, true number | GGM() (number) |\n|---|---|---|---|---|")
     for name, (vectors, labels) in data.items():
         print(clusters(name, vectors, labels), flush=True)
-    print("\n| right | labels a class | logistic regression | GGM() | where ≥ 90 % certain |\n|---|---|---|---|---|")
+    print("\n| right | labels a class | logistic regression | GGM() | where ≥ 90% certain |\n|---|---|---|---|---|")
     for name, (vectors, labels) in data.items():
         for row in few_labels(name, vectors, labels):
             print(row, flush=True)

@@ -117,7 +117,7 @@ def main() -> None:
     asked.add_argument("--collections", type=int, default=100)
     asked.add_argument("--grown", type=int, default=0, help="collections to grow from texts")
     options = asked.parse_args()
-    print("intervals of 95 %: words a document, documents in 12 periods, true shares held")
+    print("intervals of 95%: words a document, documents in 12 periods, true shares held")
     for length, documents, share in coverage(options.collections):
         print(f"  {length:>3} {documents:>6} {share:.3f}")
     print("bursts of three times, 20 topics, 24 periods: documents, waver, precision, recall")

@@ -150,9 +150,7 @@ def certainty(every: list[Document], folder: Path) -> None:
     axes.plot(said, true, "o-", color=GREEN)
     axes.set_xlabel("said to be certain, percent")
     axes.set_ylabel("were right, percent")
-    print(
-        f"certainty: {len(new)} new documents, {100 * right.mean():.0f} % right, off by {error:.1f} points on average"
-    )
+    print(f"certainty: {len(new)} new documents, {100 * right.mean():.0f}% right, off by {error:.1f} points on average")
     save("concept-certainty", figure)
 
 

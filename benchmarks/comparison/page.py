@@ -39,8 +39,8 @@ before, memory the peak of the process. Rows that we lose stay.
 - **20 Newsgroups, bare** is without headers, footers and quotations, by scikit-learn's own functions; to save time, with the fewest systems,
   and without those that work on vectors. Toponymy has the abstracts alone, for the same reason."""
 
-LOST_REVIEW = """**On OHSUMED we lose in two other measurements**: by ASReview's default ranking 27.9 % of 5,000 documents are read until 95 % of the
-relevant ones are found, by ours 31.0 % (`python -m benchmarks.run review --draws 5`, [measured](measured.md)). Beside ASReview 3.0.8 itself,
+LOST_REVIEW = """**On OHSUMED we lose in two other measurements**: by ASReview's default ranking 27.9% of 5,000 documents are read until 95% of the
+relevant ones are found, by ours 31.0% (`python -m benchmarks.run review --draws 5`, [measured](measured.md)). Beside ASReview 3.0.8 itself,
 on five topics among 3,000 documents, it was 1,256 documents here and 1,148 there ([review to the end](how-to/review.md))."""
 
 NOT_RUN = """## What was not run, and why
@@ -211,7 +211,7 @@ def _labels(found: dict[str, Any]) -> list[str]:
 
 
 def _reviews(reviews: dict[str, Any]) -> list[str]:
-    """What was read until 95 % were found."""
+    """What was read until 95% were found."""
     parts = []
     for name, place in reviews.items():
         rows = []
@@ -222,8 +222,8 @@ def _reviews(reviews: dict[str, Any]) -> list[str]:
             elif "not run" in row:
                 rows.append([system.title, f"not run: {row['not run'][:90]}", "", ""])
         told = (
-            f"{TITLES[name]}, {place['documents']:,} documents: the five largest labels of 1 to 10 % of them, from one relevant and one "
-            "other document, each fitted again after every judgement. Mean share that was read until 95 % of the relevant ones were found. "
+            f"{TITLES[name]}, {place['documents']:,} documents: the five largest labels of 1 to 10% of them, from one relevant and one "
+            "other document, each fitted again after every judgement. Mean share that was read until 95% of the relevant ones were found. "
             "Which of the two may be stopped there, and when, is in [review to the end](how-to/review.md)."
         )
         parts += [told, table(["", "read", "seconds", "MB"], rows)]

@@ -1,7 +1,7 @@
-"""A review: documents about one label are looked for, from one relevant and one other document, until 95 % are found.
+"""A review: documents about one label are looked for, from one relevant and one other document, until 95% are found.
 
 Judgements are the labels. Told is the mean share of the collection that was read by then, over the largest labels of 1
-to 10 % of it; both begin with the same two documents.
+to 10% of it; both begin with the same two documents.
 """
 
 from __future__ import annotations

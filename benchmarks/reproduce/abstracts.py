@@ -82,7 +82,7 @@ def annealed(task: Task, seed: int, prior: float) -> tuple[CamGrowingModel, Watc
 UNIGRAM, PAPER_FLAT = "unigram", "flat, annealed, the tree's prior"
 FLAT, FLAT_MANY = (f"flat, annealed, prior of {FLAT_PRIOR:g}, at most {n}" for n in (LIMIT, MOST_FLAT))
 GUIDED_FLAT = f"flat, guided, prior of {FLAT_PRIOR:g}, at most {LIMIT}"
-CHOSEN, BEST = f"**CAM, smallest within 1 % of the best up to {LIMIT}**", f"CAM, best up to {LIMIT}"
+CHOSEN, BEST = f"**CAM, smallest within 1% of the best up to {LIMIT}**", f"CAM, best up to {LIMIT}"
 MANY = f"CAM, best up to {MORE}"
 
 

@@ -29,7 +29,7 @@ EXHIBITS = (
     ("", "figure 3: words of nodes against averages", "printed by `make reproduce ARGS=abstracts`", "yes: the mean idf of words of nodes rises from 0.8 at the root to 3.7 at level 8, and of averages to 2.0 at most"),
     ("", "figures 4 and 6: the top of two trees", "`topiarist tree` of any collection", "not run: the abstracts of INSPEC are not free"),
     ("", "figure 5: a run of coarse-to-fine retrieval", "`topiarist find --down` in any collection", "not run: the abstracts of INSPEC are not free"),
-    ("", "section 5: the tree predicts words better than flat clusters", "below", "yes against the paper's flat clusters; flat clusters of our guided splits come within 1 %"),
+    ("", "section 5: the tree predicts words better than flat clusters", "below", "yes against the paper's flat clusters; flat clusters of our guided splits come within 1%"),
     ("[HPLSA](models/hplsa.md), 2002", "figures 1, 2 and 4: models and the tree of newsgroups", "[the model](models/hplsa.md)", "yes: they make no claim"),
     ("", "section 6.1: HPLSA is better than PLSA", "below", "yes for the order; **no for the reason**, see 2"),
     ("", "section 6.1: soft assignment is better than hard (HS)", "below", "**no** by the Gini indices, see 8"),
@@ -43,7 +43,7 @@ EXHIBITS = (
     ("[Fisher kernels](models/fisher.md), 2000", "figure 1: factors of Reuters", "`topiarist topics` of the stories", "not run: 16 factors were selected by hand, and nothing is measured"),
     ("", "table 1: four collections", "below", "yes; with the kernel ours are 1 to 4 points higher"),
     ("", "table 2: five categories of Reuters, three subsamples", "below", "yes with parts of unit length"),
-    ("", "table 2: the printed sum of K = 1 and K = 64", "`python -m benchmarks.reproduce.retrieval literal`", "**no**: 4.9 % errors from a twentieth, 2.8 for words alone, see 3"),
+    ("", "table 2: the printed sum of K = 1 and K = 64", "`python -m benchmarks.reproduce.retrieval literal`", "**no**: 4.9% errors from a twentieth, 2.8 for words alone, see 3"),
     ("", "table 2: all stories", "`python -m benchmarks.reproduce.retrieval all`", "not run: it takes an hour"),
     ("[Gaussian mixtures](models/ggm.md), 2001", "figure 1: the algorithm", "[its settings](models/ggm.md)", "yes: it makes no claim"),
     ("", "figure 2: a toy of four Gaussians", "below", "yes, exactly"),
@@ -72,17 +72,17 @@ def _not_as_printed() -> str:
    {told["HPLSA, annealed"][0]}: no gain. A better start beats both: grown by guided splits the tree has
    {told["HPLSA, guided"][0]}, and CAM {told["CAM, guided, 16 leaves"][0]}.
 3. **The literal Fisher sum is worse than its parts.** Added without weights, one part drowns the others: SVM++ from a tenth of
-   the stories makes {error["1/10", "SVM++, one model, unnormalised"]} % errors, {error["1/10", "SVM++, one model"]} with each part
+   the stories makes {error["1/10", "SVM++, one model, unnormalised"]}% errors, {error["1/10", "SVM++, one model"]} with each part
    of unit length, and a plain SVM {error["1/10", "SVM"]}: the literal sum loses to the baseline. This sum has the plain
-   kernel and K = 64. With K = 1 and K = 64, as the paper has it, an SVM makes 4.90 ± 0.20 % errors from a twentieth of the
+   kernel and K = 64. With K = 1 and K = 64, as the paper has it, an SVM makes 4.90 ± 0.20% errors from a twentieth of the
    stories, 2.75 with parts of unit length, and 2.78 with words alone (three draws).
 4. **The baselines for several labels were held back.** SVM and naive Bayes decide label by label and may give none. Made to
    give at least one, a linear SVM is ahead of PMM1 on all six problems with 2,000 pages. The paper's SVM has a cost factor, ours has none.
 5. **A tree is not far ahead of the best flat clusters.** Those that are annealed by the paper's rule stop early and are far
    behind, also with a strong prior and room for 512 of them (LEARN: {learn["flat, annealed, prior of 100, at most 512"]}; how early
    depends on details: a version of ours before had 616.8 there, and 534.5 on CLUSTER).
-   Grown by our guided splits they come within 1 % of the tree (LEARN: {learn["flat, guided, prior of 100, at most 200"]} and
-   {learn["**CAM, smallest within 1 % of the best up to 200**"]}), which has fewer leaves, and levels.
+   Grown by our guided splits they come within 1% of the tree (LEARN: {learn["flat, guided, prior of 100, at most 200"]} and
+   {learn["**CAM, smallest within 1% of the best up to 200**"]}), which has fewer leaves, and levels.
 6. **Half-and-half covariances do not keep Gaussian components from collapsing**: with the paper's limit of the condition
    number components of two points survive. Ours is lower by orders of magnitude, and no default fit of the study collapsed.
 7. **Naive Bayes is as far behind as its λ is large.** With ten messages of a group the paper's λ = ½ gives
@@ -173,7 +173,7 @@ def _gaussians() -> list[str]:
         "**Figure 2**, what each measure merges at levels 2 and 3: as printed.",
         str(toy),
         "**Figure 4**, the error with 200 unlabelled documents beside few labelled ones, 100 repetitions. Unlabelled e-mails took about "
-        f"26 % off the error with ten labelled ones and 1 % with 200; ours take {' and '.join(_gains(studies[0]))} off (newsgroups), "
+        f"26% off the error with ten labelled ones and 1% with 200; ours take {' and '.join(_gains(studies[0]))} off (newsgroups), "
         f"{' and '.join(_gains(studies[1]))} (Ling-Spam). The order is theirs, the gain is larger: a mixture fitted to ten documents alone "
         "is poor here. Their best λ falls from near 1 to 0.3 as labels are added.",
         _picture("mixtures", "Error against labelled documents, with unlabelled ones and without: the gap closes at 200"),

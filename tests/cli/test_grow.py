@@ -71,7 +71,7 @@ def test_a_folder_becomes_a_collection(home):
 def test_the_number_of_topics_is_chosen_and_the_choice_explained(home):
     done = invoke("notes")
     assert done.exit_code == 0, done.output
-    assert "the smallest tree within 1 % of the best of 1–" in done.stdout
+    assert "the smallest tree within 1% of the best of 1–" in done.stdout
 
 
 def test_the_bundled_collection(home):
@@ -139,7 +139,7 @@ def test_what_failed_lies_in_a_table_and_changes_the_exit_code(home):
     done = invoke("notes", "--topics", "2", "--quiet")
     assert done.exit_code == 1
     assert "10 files or rows failed: notes.topiary/problems.csv" in done.stdout.splitlines()[-1]
-    assert "Warning: 10 of 70 could not be read (14%; max-failures allows 5 %)" in done.stderr
+    assert "Warning: 10 of 70 could not be read (14%; max-failures allows 5%)" in done.stderr
     assert "and 5 more (problems.csv)" in done.stderr
     rows = list(csv.DictReader((home / "notes.topiary" / "problems.csv").open()))
     assert len([row for row in rows if row["source"] != "(collection)"]) == 10

@@ -140,7 +140,7 @@ def test_a_document_word_by_word(typed):
     found = typed("show", id, "--json")
     assert found["text"] == documents()[3].text
     assert sum(level["share"] for level in found["levels"]) == pytest.approx(1.0, abs=1e-4)
-    assert 0.5 < found["places"][0]["share"] < 0.9996  # a certainty: other topics have less than 5 % each
+    assert 0.5 < found["places"][0]["share"] < 0.9996  # a certainty: other topics have less than 5% each
     assert sum(place["share"] for place in found["places"]) <= 1.0
     for word in found["words"]:
         assert found["text"][word["start"] : word["end"]].lower() == word["word"]
@@ -226,7 +226,7 @@ def test_find_names_the_documents_that_topics_count(typed):
 
 
 def test_find_prints_no_share_of_a_topic(typed):
-    assert "100 %" not in typed("find", "dark", "matter").stdout
+    assert "100%" not in typed("find", "dark", "matter").stdout
 
 
 def test_find_down_lists_what_each_step_keeps(typed):

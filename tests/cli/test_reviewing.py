@@ -61,7 +61,7 @@ def test_keys_judge_skip_undo_and_quit(typed, path):
 
 def test_nothing_is_claimed_before_documents_were_drawn(typed):
     done = typed("review", "--label", "wanted", stdin="q\n")
-    assert "Target not reached: 95 % with 95 % confidence." in done.stdout
+    assert "Target not reached: 95% with 95% confidence." in done.stdout
     assert "unknown" in done.stdout
 
 

@@ -32,7 +32,7 @@ def test_time_is_told_to_people(asked):
     assert f"{EACH * MONTHS} documents by month, 2014-01 to 2014-12: 12 months" in told
     assert f"{UNDATED} documents have no date." in told
     assert f"{YEAR_ONLY} documents have a date without a month." in told
-    assert "2014-06 to 2014-07: 3.6 times its usual 19 %" in told
+    assert "2014-06 to 2014-07: 3.6 times its usual 19%" in told
     assert "▇" in told or "█" in told
 
 

@@ -357,7 +357,7 @@ def test_file_says_what_counts_as_far(grown, opened, tmp_path):
     given = ["--vectors", str(tmp_path / "away.npy")]
     shown = CliRunner().invoke(app, ["file", str(grown), str(tmp_path / "new.jsonl"), *given])
     assert shown.exit_code == 0
-    assert "than 99 % of the documents in the collection" in " ".join((shown.stdout + shown.stderr).split())
+    assert "than 99% of the documents in the collection" in " ".join((shown.stdout + shown.stderr).split())
 
 
 def test_newer_documents_that_lie_elsewhere_are_told(opened):

@@ -106,7 +106,7 @@ def test_held_out_words_choose_the_number_and_the_sentence_says_so(three_subject
     found = grow_tree(three_subjects)
     assert found.stopped in ("heldout", "exhausted")
     assert found.curve.chosen == len(found.tree.leaves)
-    assert found.reason.startswith(f"{len(found.tree.leaves)} topics: the smallest tree within 1 % of the best of 1–")
+    assert found.reason.startswith(f"{len(found.tree.leaves)} topics: the smallest tree within 1% of the best of 1–")
 
 
 def test_as_many_leaves_as_asked_for(found):
@@ -121,10 +121,10 @@ def test_as_many_leaves_as_asked_for(found):
             5,
             None,
             "converged",
-            "5 topics: the smallest tree within 1 % of the best of 1–6 after a charge for size "
+            "5 topics: the smallest tree within 1% of the best of 1–6 after a charge for size "
             "(held-out perplexity 790)",
         ),
-        (1, None, "converged", "1 topic: no division predicts held-out words better by more than 1 % "),
+        (1, None, "converged", "1 topic: no division predicts held-out words better by more than 1% "),
         (5, 5, "converged", "5 topics, as asked for (held-out perplexity 790)"),
         (5, 9, "converged", "5 topics: 9 were requested, but further topics keep no documents "),
         (4, None, "interrupted", "4 topics when growing was stopped (held-out perplexity 800)"),

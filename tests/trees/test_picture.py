@@ -87,7 +87,7 @@ def test_draw_curve_marks_selected_tree(pyplot):
     assert (mark.get_xdata()[0], mark.get_ydata()[0]) == (24, 3707)
     (band,) = ax.patches
     assert band.get_extents().transformed(ax.transData.inverted()).intervaly == pytest.approx([3690, 3690 * 1.01])
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["within 1 % of the lowest", "24 leaves"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["within 1% of the lowest", "24 leaves"]
     assert mark.get_label() == "24 leaves"
     other = pyplot.subplots()[1]
     assert draw_curve(other, [1], [2.0], 0) is other

@@ -99,7 +99,7 @@ def test_messages_of_templates_escape_values_and_keep_signs():
     template = environment("de").from_string(
         '<p>{{ _("%(read)s of %(total)s read.", read=read, total=9) }} {{ _("100 %%") }}'
     )
-    assert template.render(read="<b>") == "<p>&lt;b&gt; von 9 gelesen. 100 %"
+    assert template.render(read="<b>") == "<p>&lt;b&gt; von 9 gelesen. 100%"
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_texts_without_values_are_in_the_catalogue():
 def test_the_reason_of_a_size_is_said_in_the_language_where_it_is_a_usual_one():
     curve = {"n_leaves": [1, 1_200, 2_400], "perplexity": [3_000.4, 1_499.6, 1_490.0], "place": 1}
     usual = (
-        "1,200 topics: the smallest tree within 1 % of the best of 1–2,400 after a charge for size "
+        "1,200 topics: the smallest tree within 1% of the best of 1–2,400 after a charge for size "
         "(held-out perplexity 1,500)"
     )
     assert model_page._reason({"reason": usual, "curve": curve}) == usual
@@ -269,14 +269,14 @@ def test_a_review_speaks_the_language_and_english_where_none_is_spoken():
         unfound_most=9, recall_least=0.8163, target=0.975, confidence=0.95, enough=True,
     )  # fmt: skip
     assert review_words.describe_progress(done) == (
-        "1,200 of 3,000 documents judged, 40 relevant; missing: probably 3, 0 to 9 (at least 81 % found); "
+        "1,200 of 3,000 documents judged, 40 relevant; missing: probably 3, 0 to 9 (at least 81% found); "
         "2 skipped, counted as missing."
     )
-    assert review_words.describe_stopping(done) == "At least 97.5 % found with 95 % confidence. You can stop."
+    assert review_words.describe_stopping(done) == "At least 97.5% found with 95% confidence. You can stop."
     with use_language("de"):
         assert review_words.describe_progress(done) == (
             "3.000 Dokumente, 1.200 beurteilt, davon 40 relevant; es fehlen: wahrscheinlich 3, 0 bis 9 "
-            "(mindestens 81 % gefunden); übersprungen und als fehlend gezählt: 2."
+            "(mindestens 81% gefunden); übersprungen und als fehlend gezählt: 2."
         )
-        assert review_words.describe_stopping(done).startswith("Mindestens 97,5 % sind gefunden, mit einer Sicherheit")
+        assert review_words.describe_stopping(done).startswith("Mindestens 97,5% sind gefunden, mit einer Sicherheit")
         assert review_words.describe_selection("control").startswith("zufällig")

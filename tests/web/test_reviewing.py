@@ -50,8 +50,7 @@ def test_a_review_goes_on_until_one_may_stop(app, copied):
         page = shown(app, query="bail", target=0.8, confidence=0.8)
     assert page["enough"]
     assert (
-        "with 80 % confidence. You can stop"
-        in app.get("/review?label=wanted&query=bail&target=0.8&confidence=0.8").text
+        "with 80% confidence. You can stop" in app.get("/review?label=wanted&query=bail&target=0.8&confidence=0.8").text
     )
     with Collection.open(copied) as collection:
         found = collection.documents.with_label("wanted")

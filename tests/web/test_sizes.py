@@ -73,7 +73,7 @@ def enlarged(browser):
     ("which", "width"), [("browser", 320), ("browser", 390), ("enlarged", 640), ("enlarged", 1280)]
 )
 def test_nothing_is_to_be_scrolled_sideways(request, served, which, width):
-    """Zoom of 400 % leaves 320 pixels of 1280."""
+    """Zoom of 400% leaves 320 pixels of 1280."""
     page = sized(request.getfixturevalue(which), width)
     wide = []
     for path in (*MAIN, "/?view=list", "/model", "/new", "/compare", "/word?word=court"):

@@ -249,7 +249,7 @@ def _exit_code(result: GrowResult) -> int:
         return 0
     failed, n_tried = result.stream.n_failed_of
     notes = Console(stderr=True, highlight=False)
-    allowed = f"max-failures allows {result.stream.options.max_failures:g} %"
+    allowed = f"max-failures allows {result.stream.options.max_failures:g}%"
     share = whole_percent(failed / n_tried)
     warning = f"Warning: {failed:,} of {n_tried:,} could not be read ({share}; {allowed})"
     notes.print(Text(warning), soft_wrap=not notes.is_terminal)

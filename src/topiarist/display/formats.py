@@ -2,8 +2,8 @@
 
 numbers      ``count_noun(2_000, "leaf", "leaves")`` → 2,000 leaves · ``number(1234)`` → 1,234
              ``verb(n)`` → is / are, ``verb(n, "was", "were")`` · ``and_more(items, shown)`` → and 7 more
-shares       ``percent(0.123)`` → 12 % (terminal) · ``fine_percent(0.0123)`` → 1.2% (pages; nearly all is >99%)
-             ``whole_percent(0.5)`` → 50% · ``share_between(.12, .1, .15)`` → 12 % (10–15) · ``times(2.41)`` → 2.4 times
+shares       ``percent(0.123)`` → 12% (terminal) · ``fine_percent(0.0123)`` → 1.2% (pages; nearly all is >99%)
+             ``whole_percent(0.5)`` → 50% · ``share_between(.12, .1, .15)`` → 12% (10–15) · ``times(2.41)`` → 2.4 times
              ``times_between(2.4, 1.9, 3)`` → 2.4 times (1.9–3.0) · ``(900, 81.4, 9e3)`` → more than 81 times
 bytes, time  ``size(2e6)`` → 2.0 MB · ``duration(151)`` → 2 min 31 s · ``time_left(70)`` → 2 min · ``clock(65)`` → 1:05
              ``format_time(iso)`` → 12 March, 14:02 · ``format_day(iso)`` → 12 March
@@ -51,10 +51,10 @@ def and_more(items: Sized, n_listed: int) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent for terminals; a small share is ``<1 %``, nearly all is ``>99 %``."""
+    """Return a share in percent for terminals; a small share is ``<1%``, nearly all is ``>99%``."""
     if 0.995 <= share < 1 - 1e-6:
-        return ">99 %"
-    return "<1 %" if 0 < share < 0.005 else f"{share:.0%}".replace("%", " %")
+        return ">99%"
+    return "<1%" if 0 < share < 0.005 else f"{share:.0%}"
 
 
 def fine_percent(share: float) -> str:
@@ -70,9 +70,9 @@ def whole_percent(share: float) -> str:
 
 
 def share_between(share: float, low: float, high: float) -> str:
-    """Return a share in percent with its interval: 12 % (10–15)."""
+    """Return a share in percent with its interval: 12% (10–15)."""
     digits = 0 if share >= 0.1 else 1
-    return f"{100 * share:.{digits}f} % ({100 * low:.{digits}f}–{100 * high:.{digits}f})"
+    return f"{100 * share:.{digits}f}% ({100 * low:.{digits}f}–{100 * high:.{digits}f})"
 
 
 def times(number: float) -> str:

@@ -24,12 +24,13 @@ def describe_selection(kind: str) -> str:
 
 def format_target(share: float) -> str:
     """Return a target share in percent with the digits of the user."""
-    return LOCALES[current_language()].signs(f"{100 * share:g} %")
+    locale = LOCALES[current_language()]
+    return f"{locale.signs(f'{100 * share:g}')}{locale.percent}"
 
 
 def format_lower_bound(share: float) -> str:
     """Return a lower bound in percent, rounded down."""
-    return f"{math.floor(100 * share + 1e-9)} %"
+    return f"{math.floor(100 * share + 1e-9)}{LOCALES[current_language()].percent}"
 
 
 def describe_kept_label(label: str) -> str:

@@ -48,7 +48,7 @@ def column_key(name: str) -> str:
 def parse_number(text: str) -> float | None:
     """Return a number as programs write it, or None.
 
-    None for a code with leading zeros, 1,234 or 12 %.
+    None for a code with leading zeros, 1,234 or 12%.
     """
     match = _NUMBER.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
     number = float(match[0]) if match else None

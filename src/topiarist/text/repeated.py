@@ -12,7 +12,7 @@ in their documents, and only a few texts are read again. A frequent line is repe
 - Lines of copies belong to one text: if the rest of their documents is equal too, nothing is repeated.
 - Lines of one topic belong to their texts, too (*X is a …* in all descriptions of the parts of X). The documents of such
   a line share more of their rarer other words with each other than with the rest. A line at an end or with a neighbour
-  can be the signature of a writer on one topic: its documents must share 12 % of these words.
+  can be the signature of a writer on one topic: its documents must share 12% of these words.
 - A document of one line has no repeated lines.
 """
 

@@ -88,7 +88,7 @@ def draw_curve(
     """Draw held-out perplexity against the number of leaves, and return the axes.
 
     ``criterion`` is the perplexity by which trees are compared. ``position`` is the index of the selected tree.
-    ``perplexity`` is the perplexity without the charge for fitted parameters. A band marks the trees within 1 % of
+    ``perplexity`` is the perplexity without the charge for fitted parameters. A band marks the trees within 1% of
     the lowest value.
     """
     require_matplotlib()
@@ -108,7 +108,7 @@ def draw_curve(
     order, selected = np.argsort(leaves, kind="stable"), int(leaves[position])
     lowest = float(np.nanmin(values))
     ax.axhspan(
-        lowest, lowest * (1 + BAND), color=CURVE_COLOUR, alpha=0.12, linewidth=0, label="within 1 % of the lowest"
+        lowest, lowest * (1 + BAND), color=CURVE_COLOUR, alpha=0.12, linewidth=0, label="within 1% of the lowest"
     )
     if perplexity is not None and not np.allclose(perplexity, values, rtol=1e-3):
         perplexities = np.asarray(perplexity)[order]

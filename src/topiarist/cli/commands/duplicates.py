@@ -29,7 +29,7 @@ COPIES_SHOWN = 10  # of one document, unless all are wanted
 class Options(FolderOptions):
     """List documents that are there more than once: the first of each kind, its copies, and its near-copies.
 
-    A copy has the same text. A near-copy has 95 % of the words, and no number, date or name differs.
+    A copy has the same text. A near-copy has 95% of the words, and no number, date or name differs.
 
     Copies are counted once for growing, lie where the first of their kind does, and are folded in lists. With
     --by-meaning: pairs of one topic that are no copies, but whose vectors point the same way; nothing is folded for it.

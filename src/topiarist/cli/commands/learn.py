@@ -106,7 +106,7 @@ def _show(screen: Screen, quality: Quality) -> None:
             screen.print(f"{lead} {percent(quality.accuracy)}, F {quality.f1:.2f} ({mean}).")
         else:
             low, high = quality.accuracy_between
-            screen.print(f"{lead} {percent(low)} to {percent(high)} (95 % interval, because the sample is small).")
+            screen.print(f"{lead} {percent(low)} to {percent(high)} (95% interval, because the sample is small).")
     else:
         screen.print("No documents were held out, so the quality is unknown.")
     screen.print((quality.reason, "dim"))

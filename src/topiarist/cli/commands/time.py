@@ -142,9 +142,7 @@ def _show_new(screen: Screen, changes: RecentChanges, number: int) -> None:
         certainty_text = (
             "" if changes.farther.certain else f": no certain difference from the {changes.farther.known:,} before"
         )
-        screen.print(
-            f"By their vectors {share_text} lie farther from every topic than 95 % did before{certainty_text}."
-        )
+        screen.print(f"By their vectors {share_text} lie farther from every topic than 95% did before{certainty_text}.")
         if changes.farther.unfitted:
             unfitted_text = f"{changes.farther.unfitted:,} of these {changes.farther.documents:,}"
             screen.print(

@@ -110,7 +110,7 @@ def _leave(stream: Stream, *, is_interrupted: bool) -> None:
         raise SystemExit(INTERRUPTED_EXIT)
     if stream.n_failed_of is not None:
         failed, n_tried = stream.n_failed_of
-        allowed = f"max-failures allows {stream.options.max_failures:g} %"
+        allowed = f"max-failures allows {stream.options.max_failures:g}%"
         notes.print(f"Warning: {failed:,} of {n_tried:,} could not be read ({allowed})")
         raise SystemExit(1)
 

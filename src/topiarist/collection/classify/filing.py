@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 MAX_DOCUMENTS = MAX_SAMPLE  # documents with predictions; of a larger collection an even sample
-STEPS = 100  # values of the minimum certainty, from 0 to 99 %
+STEPS = 100  # values of the minimum certainty, from 0 to 99%
 MAX_CACHED_FILINGS = 4  # models whose predictions are cached
 UNFILED = -1  # level of a document without a certain category or heading
 

@@ -66,7 +66,7 @@ class Quality:
     f1: float | None  # mean over documents if they have several labels, otherwise over categories
     left_out: tuple[str, ...] = ()  # labels with too few documents
     reason: str = ""  # method of learning, and the reason for it
-    accuracy_between: tuple[float, float] | None = None  # 95 % interval, with fewer than 100 held-out documents
+    accuracy_between: tuple[float, float] | None = None  # 95% interval, with fewer than 100 held-out documents
     categories: tuple[CategoryQuality, ...] = ()  # by number of documents, the largest first
     column: str = ""  # source of the labels
 
@@ -340,7 +340,7 @@ def _measure_quality(
 
 
 def _wilson_interval(share: float, number: int) -> tuple[float, float]:
-    """Return the 95 % Wilson interval of a share that was observed in a number of documents."""
+    """Return the 95% Wilson interval of a share that was observed in a number of documents."""
     z = 1.96
     middle, spread = share + z * z / (2 * number), z * math.sqrt(share * (1 - share) / number + (z / (2 * number)) ** 2)
     scale = 1 + z * z / number

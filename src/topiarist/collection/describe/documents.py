@@ -71,7 +71,7 @@ class DocumentDetails:
     row: int
     document: Document
     tags: tuple[str, ...]
-    places: tuple[Place, ...]  # topics with a certainty of 5 % or more, the most certain first
+    places: tuple[Place, ...]  # topics with a certainty of 5% or more, the most certain first
     levels: tuple[Level, ...]  # from the root down to its largest topic
     marks: tuple[Mark, ...]  # of the text
     pinned: int | None  # topic to which a user pinned it
@@ -193,7 +193,7 @@ class ParentDetails:
 
     parent: ParentDocument
     document: Document  # its first passage, with the id and title of the parent, without text
-    places: tuple[Place, ...]  # topics with 5 % of its words or more, the largest first
+    places: tuple[Place, ...]  # topics with 5% of its words or more, the largest first
     places_of_passages: tuple[Place, ...]  # largest topic of each passage
     has_file_date: bool = False  # the date is the date of the file
 

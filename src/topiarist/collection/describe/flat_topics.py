@@ -161,7 +161,7 @@ def distinctive(word_given_component: Floats, component_prior: Floats) -> Floats
 def is_general(component_given_doc: Floats, component_prior: Floats) -> Any:
     """Return which components hold general words: some words of most documents, but the main topic of few.
 
-    A general component has at least 2 % of the words of more than half of the documents. It is the largest component of
+    A general component has at least 2% of the words of more than half of the documents. It is the largest component of
     fewer than half as many documents as its size suggests.
     """
     spread = (component_given_doc > MIN_GENERAL_SHARE).mean(axis=0)

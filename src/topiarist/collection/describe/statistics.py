@@ -297,7 +297,7 @@ class Figures:
         return int((self.assigned_nodes == node).sum())
 
     def ends(self, row: int) -> dict[int, float]:
-        """Return the certainties of the topics of a document with 5 % or more, the most certain first."""
+        """Return the certainties of the topics of a document with 5% or more, the most certain first."""
         shares = self.collection.certainties([row])[0]
         ends = np.bincount(self.shape.class_nodes, shares, minlength=len(self.tree))
         return {node: ends[node] for node in np.argsort(-ends, kind="stable").tolist() if ends[node] >= MIN_PLACE_SHARE}

@@ -251,8 +251,8 @@ def _describe_size(model: Any, n_docs: int) -> str:
     if requested is not None:
         return f"{topics}, as asked for{perplexity}"
     if n_leaves == 1:
-        return f"{topics}: no division predicts held-out words better by more than 1 %{perplexity}"
-    return f"{topics}: the smallest tree within 1 % of the best of 1–{curve.n_leaves.max():,} after a charge for size{perplexity}"
+        return f"{topics}: no division predicts held-out words better by more than 1%{perplexity}"
+    return f"{topics}: the smallest tree within 1% of the best of 1–{curve.n_leaves.max():,} after a charge for size{perplexity}"
 
 
 def _agreement(corpus: Corpus, shares: Csr) -> float | None:

@@ -44,7 +44,7 @@ class RisingWord:
 
 @dataclass(frozen=True)
 class DistanceShift:
-    """Number of documents whose embedding is farther from all topics than 95 % of the documents before.
+    """Number of documents whose embedding is farther from all topics than 95% of the documents before.
 
     Without a shift this is about one document in twenty. ``certain`` takes into account that the limit is estimated
     from the documents before. Documents to which the tree was not fitted are slightly farther in any case.
@@ -56,7 +56,7 @@ class DistanceShift:
     low: float
     high: float
     before: float  # share of far documents before the date
-    certain: bool  # a chance below 5 % without a shift
+    certain: bool  # a chance below 5% without a shift
     known: int  # documents before the date, with an embedding
     unfitted: int  # documents since the date that were added after the tree was fitted
 

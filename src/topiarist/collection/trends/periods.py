@@ -148,7 +148,7 @@ def divide_dates(
 
 
 def _is_near_others(days: Array, is_dated: Array) -> Array:
-    """Return which dates are within one span, at least ten years, of the middle 96 % of the dates."""
+    """Return which dates are within one span, at least ten years, of the middle 96% of the dates."""
     if not is_dated.any():
         return is_dated
     numbers = days.astype(np.int64)

@@ -115,7 +115,7 @@ def translate_table(table: Mapping[T, str]) -> dict[T, str]:
 
 
 def share_between(share: float, low: float, high: float) -> str:
-    """Return a share in percent with its interval: 12 % (10–15)."""
+    """Return a share in percent with its interval: 12% (10–15)."""
     return LOCALES[current_language()].signs(words.share_between(share, low, high))
 
 

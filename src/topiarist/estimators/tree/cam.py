@@ -76,7 +76,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
     Parameters
     ----------
     n_clusters : int or None, default None
-        Number of leaves. None: the smallest tree whose held-out perplexity, after a charge for size, is within 1 % of the best.
+        Number of leaves. None: the smallest tree whose held-out perplexity, after a charge for size, is within 1% of the best.
     tree : Tree or None
         Fit this tree instead of growing one. Its leaves are the clusters.
     growth : "guided" or "annealed", default "guided"
@@ -108,7 +108,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
     concentration : float or "heldout", default "heldout"
         Weight κ of the vectors that ``fit`` gets: nats between a document that agrees with a cluster and one at a right
         angle to it. 0: vectors are ignored. "heldout": 40, or 0 if a tree of words has a held-out perplexity lower by
-        more than 1 %.
+        more than 1%.
 
     Attributes
     ----------
@@ -330,7 +330,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
     ) -> tuple[growing.Growth, float]:
         """Return a tree and its vector weight; a tree of words if held-out tokens reject the vectors.
 
-        Growth is random, and with good vectors both trees differ by less than 1 %. Vectors of other documents make
+        Growth is random, and with good vectors both trees differ by less than 1%. Vectors of other documents make
         held-out tokens a third less likely.
         """
         growth = self._grow(engine, start_data, concentration)

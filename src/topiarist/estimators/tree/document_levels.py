@@ -18,7 +18,7 @@ from topiarist.counts.split import completion_split
 from topiarist.trees.tree_model import TreeTopics
 
 LEVEL_TOKENS = 20.0  # prior tokens; the lowest perplexity of eight collections is at 10 to 30
-STEPS = 10  # of EM; twice as many change perplexities by less than 0.05 %
+STEPS = 10  # of EM; twice as many change perplexities by less than 0.05%
 MAX_ENTRIES = 1 << 18  # non-zeros of documents of one cluster whose levels are in memory at once
 MAX_ROWS = 2048  # documents whose words are predicted at once
 MIN_POSTERIOR = 1e-12  # a cluster less probable than this does not speak for a document

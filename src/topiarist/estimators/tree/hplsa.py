@@ -43,7 +43,7 @@ class HPLSA(StreamsHPLSA, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeatur
     Parameters
     ----------
     n_classes : int or None, default None
-        Number of leaves. None: the smallest tree whose held-out perplexity, after a charge for size, is within 1 % of the best.
+        Number of leaves. None: the smallest tree whose held-out perplexity, after a charge for size, is within 1% of the best.
     tree : Tree or None
         Fit this tree instead of growing one.
     class_nodes : "leaves" or "all", default "leaves"

@@ -200,7 +200,7 @@ def allocate_pinned(nbytes: int) -> Array:
 
 
 def count_free_bytes() -> int | None:
-    """Return 95 % of the free bytes of the device; None in the simulator."""
+    """Return 95% of the free bytes of the device; None in the simulator."""
     context = cuda.current_context()
     if hasattr(context, "deallocations"):  # released memory can still be on numba's list of pending deallocations
         context.deallocations.clear()

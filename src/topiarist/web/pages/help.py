@@ -48,7 +48,7 @@ WORDS = {
         "groups related topics."
     ),
     "characteristic words": "Words more probable in a topic than above or below it.",
-    "share": ("Part of a document that belongs to a topic. Shares of a document add up to 100 %."),
+    "share": ("Part of a document that belongs to a topic. Shares of a document add up to 100%."),
     "level": ("Distance of a topic from Everything. Words of level 0 are general, higher levels special."),
     "unsorted": "A document that no topic explains, with the reason. The group is below the topics.",
     "meaning": ("Search by meaning also finds documents without the words of the query."),

@@ -39,9 +39,9 @@ COPIES = 0.1  # of the documents are copies: something may be wrong with the pil
 UNSTEADY = 10  # topics
 WARNINGS, STEPS = 20, 100  # to be read, and to be drawn
 SIZES = (  # why a tree has as many topics as it has, as the two most frequent reasons are kept
-    "{topics} topics: the smallest tree within 1 % of the best of 1–{most} after a charge for size "
+    "{topics} topics: the smallest tree within 1% of the best of 1–{most} after a charge for size "
     "(held-out perplexity {perplexity})",
-    "{topics} topics: the smallest tree within 1 % of the best of 1–{most} after a charge for size",
+    "{topics} topics: the smallest tree within 1% of the best of 1–{most} after a charge for size",
     "{topics} topics, as asked for (held-out perplexity {perplexity})",
     "{topics} topics, as asked for",
 )
@@ -279,7 +279,7 @@ def _figures(view: View, description: Any, is_unchanged: bool) -> tuple[Figure, 
             translate("word diversity"),
             translate("{share}", share=Share(diversity)),
             translate(
-                "of {words} first words of topics are distinct: above 70 % is usual",
+                "of {words} first words of topics and headings are distinct: above 70% is usual",
                 words=n_words,
             ),
         ),
@@ -342,7 +342,7 @@ def _warnings(view: View) -> tuple[FitWarning, ...]:
     if exclusions.repeated_said and not exclusions.lines:
         result.append(FitWarning(f"{exclusions.repeated_said}.", (), "#uncounted", translate("Explain")))
     if exclusions.n_copies > COPIES * view.n_docs:
-        text = translate("{copies}. More than 10 % of the collection are duplicates.", copies=exclusions.copies_said)
+        text = translate("{copies}. More than 10% of the collection are duplicates.", copies=exclusions.copies_said)
         result.append(FitWarning(text, (), addresses.duplicates(), translate("Show")))
     for common, of, item, two in view.remembered("alike", lambda: find_similar_topics(view, WARNINGS)):
         text = translate("Two topics share {common} of {all} words. Consider merging them.", common=common, all=of)
@@ -355,7 +355,7 @@ def _warnings(view: View) -> tuple[FitWarning, ...]:
             result.append(FitWarning(text, _links(view, leaf), address, translate("Delete it…")))
     if view.hard_sizes[view.tree.root] > 0.2 * view.n_docs:
         text = translate(
-            "More than 20 % of the documents are unsorted. Possible causes: too many topics or short texts."
+            "More than 20% of the documents are unsorted. Possible causes: too many topics or short texts."
         )
         address = addresses.topic(view.shape.topics[view.tree.root], show="hard")
         result.append(FitWarning(text, (), address, translate("Show")))

@@ -176,7 +176,7 @@ def load(view: View, ask: Ask) -> TimePage:
                 if burst.first == burst.last
                 else translate("{first} to {last}", first=burst.first, last=burst.last),
                 said=translate(
-                    "{times} the usual {share} %", times=times(burst.times), share=_percent(burst.usual_share)
+                    "{times} the usual {share}%", times=times(burst.times), share=_percent(burst.usual_share)
                 ),
                 documents=addresses.search(f"date:{burst.dates}", topic=burst.topic),
             )
@@ -250,14 +250,14 @@ def _course(view: View, series: OverTime, place: int, by: str | None) -> TopicSe
         documents=tuple(addresses.search(f"date:{spread.span(item)}", topic=topic) for item in range(len(spread))),
         bursts=tuple(item.periods for item in series.bursts if item.topic == topic),
         sentence=translate(
-            "{name}: {share} % of the documents, most in {period} ({most})",
+            "{name}: {share}% of the documents, most in {period} ({most})",
             name=view.names[node],
             share=_percent(share),
             period=spread.names[best],
             most=share_between(*(float(side[best, place]) for side in (table.share, table.low, table.high))),
         ),
         peak=translate(
-            "{share} % in {period}",
+            "{share}% in {period}",
             share=_percent(float(table.share[best, place])),
             period=spread.names[best],
         ),
@@ -328,7 +328,7 @@ def _change(view: View, change: TopicShare, changes: RecentChanges) -> Change:
     return Change(
         topic=topic_line(view, view.shape.node(change.topic)),
         said=translate(
-            "{before} % before, {since} since",
+            "{before}% before, {since} since",
             before=_percent(change.others),
             since=share_between(change.share, change.low, change.high),
         ),

@@ -39,7 +39,7 @@ Show = Literal["all", "here", "hard", "unread", "tagged"]
 SORTS = {"typical": "most typical", "newest": "newest", "longest": "longest", "name": "by name"}
 SHOWS = {
     "all": "all",
-    "here": "mostly here (50 % or more)",
+    "here": "mostly here (50% or more)",
     "hard": "unsorted",
     "unread": "unread",
     "tagged": "tagged",

@@ -30,7 +30,7 @@ SIZE, TOP, RIGHT = 22, 122, 86  # of a square; room for the names of columns, wh
 LONGEST, SIGN = 26, 7  # letters of the name of a row, and the width of one
 FAINTEST = 0.005  # of a label, to be drawn
 SQUARES = "Labels (rows) against topics (columns). Darker squares hold more documents. The table has the numbers."
-SHADES = "Colours of the squares, from 0 % to 100 % of the label"
+SHADES = "Colours of the squares, from 0% to 100% of the label"
 CIRCLES = "Topics as circles, sized by documents"
 NESTED = "Drawing of the tree, sized by documents. The list has the same topics."
 

@@ -69,7 +69,7 @@ function homes(page) {
     const entry = document.createElement("li");
     const link = line("a", home.name);
     link.href = to(home.address);
-    entry.append(link, ` ${Math.round(100 * home.share)} %`);
+    entry.append(link, ` ${Math.round(100 * home.share)}%`);
     list.append(entry);
   }
   return list;

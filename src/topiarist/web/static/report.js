@@ -74,7 +74,7 @@ function legend(list, levels, path, most) {
     const item = document.createElement("li"), swatch = document.createElement("span");
     swatch.className = `l${level} swatch`;
     swatch.textContent = `level ${level}`;
-    item.append(swatch, ` ${level ? path[level]?.textContent ?? "deeper" : "general"}, ${Math.round((100 * number) / total)} % of ${of}`);
+    item.append(swatch, ` ${level ? path[level]?.textContent ?? "deeper" : "general"}, ${Math.round((100 * number) / total)}% of ${of}`);
     return item;
   }).filter((item) => item));
 }

@@ -26,8 +26,8 @@ from topiarist.estimators.tree import growth_data
 from topiarist.execution.dask import Cluster, _name_task
 
 N_DOCS = 160
-RECIPE = Recipe(topics=3, headings=False)
-RECIPES = [RECIPE, Recipe(model="hplsa", topics=3, headings=False)]
+RECIPE = Recipe(topics=3, headings=False, vectors="none")  # word vectors of short texts need memory
+RECIPES = [RECIPE, replace(RECIPE, model="hplsa")]
 
 
 def grow(folder, recipe=RECIPE, **options):

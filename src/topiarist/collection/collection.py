@@ -394,7 +394,7 @@ class Collection:
 
     @cached(STATE)
     def hard_to_place(self) -> Bools:
-        """For each document, whether no topic holds more than half of it."""
+        """Return for each document whether no topic alone holds more than half of it."""
         return find_unassigned(sum_shares_by_topic(self.outline, self.shares)[1])
 
     def count_words(self, documents: Iterable[Document]) -> Csr:
@@ -413,7 +413,7 @@ class Collection:
         return self.outline.find(name)
 
     def shares_under(self, topic: int) -> Any:
-        """Return the share of each document under a topic."""
+        """Return the share of each document under a topic with its subtopics; ``topic`` is a number, not a node."""
         is_under = self.outline.tree.path_mask(self.outline.class_nodes)[:, self.outline.node(topic)]
         return self.shares @ is_under.astype(np.float64)
 

@@ -169,7 +169,10 @@ def iterate_arrays(*arrays: Array, size: int | None = None) -> Iterator[tuple[Ar
 
 
 def mark_releasable(array: Array) -> Array:
-    """Return a mapped array whose pages may be released, because it changes through its file only."""
+    """Allow ``release_pages`` for the file map of an array, and return the same array; no effect in memory.
+
+    Releasing a private map loses changes in memory, so the array must only change through its file.
+    """
     if (owner := _find_map(array)) is not None:
         _RELEASABLE.add(owner)
     return array

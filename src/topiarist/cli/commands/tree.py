@@ -137,11 +137,12 @@ def tree_body(
         "categories": collection.state.parts.get("categories") is not None,
         "left_out": facts.n_problems(collection.generation.database),
         "reason": tree.reason,
-        "topics": [_topic(collection, node, options) for node in nodes if node in visible],
+        "topics": [_describe_topic(collection, node, options) for node in nodes if node in visible],
     }
 
 
-def _topic(collection: Collection, node: int, options: Options) -> dict[str, Any]:
+def _describe_topic(collection: Collection, node: int, options: Options) -> dict[str, Any]:
+    """Return a topic as an item of the flat JSON list; its subtopics are items that name it as their parent."""
     outline, summary = collection.outline, collection.tree.nodes[node]
     topic, parent = outline.topics[node], outline.tree.parents[node]
     return {

@@ -85,7 +85,7 @@ class Filing:
         if self.predictions.best is None:
             is_certain = self.basis_certainty >= np.float32(rho)
             filed_share = len(np.unique(basis.told_place[is_certain])) / n
-            right = float(basis.told_right[is_certain].mean()) if is_certain.any() else None
+            right = float(basis.is_correct[is_certain].mean()) if is_certain.any() else None
             return Level(filed_share, right), Level(1.0 - filed_share, None)
         deepest, levels = find_deepest_levels(basis.certainty, rho), []
         for level in reversed(range(basis.certainty.shape[1])):

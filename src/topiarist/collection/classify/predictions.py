@@ -262,15 +262,15 @@ class HeldOut:
     judged: Array  # [1] number of the last judgement before learning
 
     @cached_property
-    def told_right(self) -> Array:
-        """Indicator of the predicted labels that are true labels of their documents."""
+    def is_correct(self) -> Array:
+        """Return for each predicted label, in the order of ``told_label``, whether it is a true label."""
         n = max(len(self.labelled), 1)
         is_right: Array = np.isin(self.told_place * n + self.told_label, self.right_place * n + self.right_label)
         return is_right
 
     @cached_property
-    def right_told(self) -> Array:
-        """Indicator of the true labels that were predicted."""
+    def is_found(self) -> Array:
+        """Return for each true label, in the order of ``right_label``, whether it was predicted."""
         n = max(len(self.labelled), 1)
         is_predicted: Array = np.isin(self.right_place * n + self.right_label, self.told_place * n + self.told_label)
         return is_predicted
@@ -278,16 +278,16 @@ class HeldOut:
     def precision(self) -> tuple[Array, Array]:
         """Return the number of documents with each predicted label, and the number of correct ones."""
         n = len(self.labelled)
-        return np.bincount(self.told_label, minlength=n), np.bincount(self.told_label[self.told_right], minlength=n)
+        return np.bincount(self.told_label, minlength=n), np.bincount(self.told_label[self.is_correct], minlength=n)
 
     def recall(self) -> tuple[Array, Array]:
         """Return the number of documents with each true label, and the number predicted correctly."""
         n = len(self.labelled)
-        return np.bincount(self.right_label, minlength=n), np.bincount(self.right_label[self.right_told], minlength=n)
+        return np.bincount(self.right_label, minlength=n), np.bincount(self.right_label[self.is_found], minlength=n)
 
     def exact(self) -> float:
         """Return the share of documents whose predicted labels are exactly their true labels."""
-        wrong = np.union1d(self.told_place[~self.told_right], self.right_place[~self.right_told])
+        wrong = np.union1d(self.told_place[~self.is_correct], self.right_place[~self.is_found])
         return 1.0 - len(wrong) / max(len(self.rows), 1)
 
     def estimate_precision(self, score: Array) -> Array:
@@ -298,7 +298,7 @@ class HeldOut:
         from sklearn.isotonic import isotonic_regression  # takes long to import, and few pages need it
 
         steps = np.array_split(order, int(np.clip(len(order) // DOCUMENTS_PER_STEP, 1, MAX_STEPS)))
-        right = self.told_right
+        right = self.is_correct
         mean_scores = [float(self.told_score[step].mean()) for step in steps]
         shares = [(right[step].sum() + 1) / (len(step) + 2) for step in steps]
         rising = isotonic_regression(shares, sample_weight=[len(step) for step in steps])
@@ -319,11 +319,11 @@ class HeldOut:
 
     def _list_wrong_pairs(self) -> list[tuple[int, int, int, float]]:
         wrong_labels: dict[int, list[tuple[int, float]]] = {}
-        is_wrong = ~self.told_right
+        is_wrong = ~self.is_correct
         predictions = zip(self.told_place[is_wrong], self.told_label[is_wrong], self.told_score[is_wrong], strict=True)
         for place, label, score in predictions:
             wrong_labels.setdefault(int(place), []).append((int(label), float(score)))
-        is_missed = ~self.right_told
+        is_missed = ~self.is_found
         return [
             (int(place), int(true_label), other, score)
             for place, true_label in zip(self.right_place[is_missed], self.right_label[is_missed], strict=True)

@@ -143,7 +143,7 @@ def preview_split(collection: Collection, topic: int, n_parts: int) -> tuple[Spl
     word_totals[:, [column for column, word in enumerate(words) if word in general]] = SMOOTHING
     return tuple(
         replace(
-            _describe_part(
+            _describe_split_part(
                 word_totals, place, words, counts, documents, group, scale * float(shares[documents[group]].sum())
             ),
             sampled=sampled,
@@ -158,9 +158,14 @@ def spread_evenly(documents: Array) -> Array:
     return documents[np.linspace(0, len(documents) - 1, MAX_SAMPLE).astype(np.int64)]
 
 
-def _describe_part(
+def _describe_split_part(
     word_totals: Array, place: int, words: Sequence[str], counts: csr_array, documents: Array, group: Array, size: float
 ) -> SplitPart:
+    """Return the distinctive words, size and typical documents of one part of a split.
+
+    ``word_totals`` has a row for each part, and ``place`` is the part. ``group`` has its rows of ``counts``, and
+    ``documents`` the rows of these in the collection.
+    """
     share, others = word_totals[place] / word_totals[place].sum(), np.delete(word_totals, place, axis=0).sum(axis=0)
     log_ratio = np.log(share / (others / others.sum()))
     best = np.argsort(-share * log_ratio, kind="stable")[:MAX_WORDS]

@@ -81,7 +81,7 @@ class WordEncoder:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether any word of the vocabulary has a vector; words of most documents have none."""
+        """Return whether any word has a vector and a weight; words of most documents weigh nothing."""
         return bool(self.vectors[self.weights > 0].any())
 
     def load(self, first: int, documents: Sequence[Document]) -> Floats:

@@ -46,7 +46,10 @@ def word_counts(
 
 
 def mixtures(indptr: Array, indices: Array, row_factor: Array, column_factor: Array, mixture: Array) -> None:
-    """(P1): compute ``mixture[t] = row_factor[i] · column_factor[j]`` for each non-zero, in order."""
+    """(P1): set ``mixture[t] = row_factor[i] · column_factor[j]`` for each non-zero t at (i, j).
+
+    For a run of rows, ``indptr`` is a slice of the whole, ``indices`` is whole, and the factors are those of the run.
+    """
     for d in range(len(row_factor)):
         span = slice(indptr[d], indptr[d + 1])
         mixture[indptr[d] - indptr[0] : indptr[d + 1] - indptr[0]] = column_factor[indices[span]] @ row_factor[d]
@@ -62,7 +65,7 @@ def normalise_rows(counts: Array, smoothing: float) -> None:
 
 
 def column_sums(counts: Array, sums: Array) -> None:
-    """Compute the sum of each column in double precision."""
+    """Set ``sums`` to the sum of each column of a dense array, in double precision."""
     sums[:] = counts.sum(axis=0, dtype=np.float64)
 
 

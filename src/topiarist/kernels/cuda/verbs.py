@@ -2,7 +2,7 @@
 
 Arrays are numba's device arrays, C-contiguous. Where the reference sweeps over an ``indptr``, these take ``Segments``.
 Documents are numbered through all tiles, so ``starts`` is ignored. Return values are on the host; all other work is
-queued in the stream of the ``Memory``.
+queued in the stream of the ``Memory``. ``reference`` is the file ``kernels/*/reference.py`` that has the function.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class DeviceKernels:
     def distribute_along_paths(
         self, node_words: Gpu, words: Gpu, counts: Gpu, paths: Paths, start: int, out: Gpu, sums: Gpu
     ) -> None:
-        """(H4), (H6): see ``reference.distribute_along_paths``."""
+        """(H4), (H6): distribute the counts of words from ``start`` on to the nodes on the paths."""
         n_words, n_classes = counts.shape
         ratio = self.memory.empty((n_classes, n_words), node_words.dtype)
         pieces = self.memory.empty((max(1, -(-n_words // PART_COLUMNS)), paths.classes.size), np.float64)

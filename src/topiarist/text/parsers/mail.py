@@ -49,19 +49,19 @@ def extract_mail(source: Source, limits: Limits) -> Extracted:
             bodies.append(part)
         if part is not None and not text.strip():
             text = _decode_text(part)
-    attachments, n_skipped = _read_attachments(message, bodies)
+    attachments, n_over_limit = _read_attachments(message, bodies)
     note = f"longer than {len(data):,} bytes: attachments at its end may be missing" if is_cut and attachments else ""
     if attachments and any(isinstance(defect, CloseBoundaryNotFoundDefect) for defect in message.defects):
         note = "has no end: its last attachment may be cut off"
-    note = f"{n_skipped:,} attachments more than {MAX_ATTACHMENTS:,} are left out" if n_skipped else note
+    note = f"{n_over_limit:,} attachments more than {MAX_ATTACHMENTS:,} are left out" if n_over_limit else note
     title, date = _get_header(message, "subject"), _get_header(message, "date")
     return Extracted(text, title, date, note, tuple(attachments), columns=_read_columns(message))
 
 
 def _read_attachments(message: EmailMessage, bodies: list[Message]) -> tuple[list[Attachment], int]:
-    """Return the attachments, that is parts with a name or an attachment header, and how many were skipped."""
+    """Return the attachments (parts with a name or an attachment header), and how many exceed the limit."""
     attachments: list[Attachment] = []
-    n_skipped = 0
+    n_over_limit = 0
     for part in _walk_parts(message):
         name = _get_file_name(part)
         if any(part is body for body in bodies) or not (name or part.get_content_disposition() == "attachment"):
@@ -72,10 +72,10 @@ def _read_attachments(message: EmailMessage, bodies: list[Message]) -> tuple[lis
         else:
             data = _decode_part(part)
         if len(attachments) >= MAX_ATTACHMENTS:
-            n_skipped += 1
+            n_over_limit += 1
         else:
             attachments.append(Attachment(name or f"attachment{_SUFFIXES.get(part.get_content_type(), '')}", data))
-    return attachments, n_skipped
+    return attachments, n_over_limit
 
 
 def _walk_parts(message: Message) -> Iterator[Message]:

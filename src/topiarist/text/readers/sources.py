@@ -54,7 +54,7 @@ class SourceCounts:
 
 
 def check_sources(sources: Iterable[str]) -> None:
-    """Raise an error for a path that does not exist."""
+    """Raise an error for a path that does not exist, or a URL where nothing is: URLs are listed over the network."""
     for source in sources:
         if source == STANDARD_INPUT or os.path.exists(source):
             continue

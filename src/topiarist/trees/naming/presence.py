@@ -140,8 +140,8 @@ def list_candidate_words(presence: Presence, n_words: int) -> Array:
     return columns
 
 
-def _compute_agreement(meetings: Cooccurrence, columns: list[int]) -> Array:
-    """Return the normalised pointwise mutual information of some words, by documents."""
+def _compute_pair_npmi(meetings: Cooccurrence, columns: list[int]) -> Array:
+    """Return the normalised pointwise mutual information of each pair of words as a matrix; −1 if they never meet."""
     joint_shares = meetings.count_pairs(columns) / max(meetings.n_docs, 1)
     single_shares = np.maximum(np.diag(joint_shares), TINY)
     safe = np.clip(joint_shares, TINY, 1 - 1e-12)
@@ -167,7 +167,7 @@ def _pick_best(
         return []
     columns, candidate_scores = columns[places], scores[places].astype(np.float64)
     rivals: list[int] = columns.tolist()
-    npmi = _compute_agreement(meetings, rivals) if meetings is not None else np.zeros((len(rivals), len(rivals)))
+    npmi = _compute_pair_npmi(meetings, rivals) if meetings is not None else np.zeros((len(rivals), len(rivals)))
     selected, agreement, waiting = list[int](), np.zeros(len(rivals)), np.ones(len(rivals), bool)
     stems = {part[:MIN_STEM] for other in used_words for part in other}  # variants have a common prefix
     while waiting.any() and len(selected) < number:

@@ -198,8 +198,8 @@ def _sentence(categories: Categories, filing: Filing) -> str:
         )  # fmt: skip
     return translate(
         "{categories} learned. Tested on {documents}: precision {right}, recall {found}.",
-        categories=n, documents=documents, right=signs(whole_percent(float(basis.told_right.mean()))),
-        found=signs(whole_percent(float(basis.right_told.mean()))),
+        categories=n, documents=documents, right=signs(whole_percent(float(basis.is_correct.mean()))),
+        found=signs(whole_percent(float(basis.is_found.mean()))),
     )  # fmt: skip
 
 

@@ -133,7 +133,7 @@ def load(view: View, ask: Ask) -> TopicPage:
         topic=line,
         state=view.mark,
         path=path_to(view, node),
-        whereabouts=_whereabouts(view, node),
+        whereabouts=_compute_position_strip(view, node),
         sentence=_sentence(view, node, own_words),
         steadiness=_steadiness(view, ask.topic),
         note=view.shape.notes.get(ask.topic, ""),
@@ -182,8 +182,8 @@ def _typical(view: View, rows: list[int], lines: tuple[DocumentLine, ...]) -> tu
     return tuple(result)
 
 
-def _whereabouts(view: View, node: int) -> tuple[Block, ...]:
-    """Return the strip of the tree with one level more than the path."""
+def _compute_position_strip(view: View, node: int) -> tuple[Block, ...]:
+    """Return the strip of the whole tree to one level below a topic, with its path marked."""
     if len(view.tree) < 2:
         return ()
     return blocks(view, view.tree.root, min(max(view.tree.depths[node] + 2, LEVELS), DEEPEST), node)

@@ -53,8 +53,8 @@ def count_columns(row: Row) -> int:
     return min(count_open_levels(row), DEEPEST)
 
 
-def compute_trunk_width(row: Row) -> float:
-    """Return the height of a document in rows; pictures with more rows have thicker branches."""
+def compute_document_height(row: Row) -> float:
+    """Return the height of one document in rows: the thickness of the trunk divided by the number of documents."""
     return min(max(count_rows(row) / 16, THINNER), THICKEST) / max(row.topic.documents, 1)
 
 
@@ -73,7 +73,7 @@ def draw_tree(row: Row, to: Callable[[str], str] = str) -> Markup:
 
 
 def _branches(root: Row) -> Iterator[Branch]:
-    high, unit = count_rows(root), compute_trunk_width(root)
+    high, unit = count_rows(root), compute_document_height(root)
 
     def thick(row: Row) -> float:
         return max(row.topic.documents * unit, THINNEST)

@@ -149,7 +149,7 @@ def test_learning_from_the_documents_labels(typed, arrived):
     assert [float(row["label_certainty"]) for row in rows] == [row["label_certainty"][0] for row in filed]
     assert all(0 < float(row["certainty"]) <= 1 for row in rows)
     said = typed("learn", "--single").stdout
-    assert " % to " in said
+    assert "% to " in said
     assert "label right" in said
     assert "precision" in said
     typed("shape", "--undo")

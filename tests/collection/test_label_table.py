@@ -37,4 +37,5 @@ def test_another_separator_is_the_only_one(tmp_path):
 
 @pytest.mark.parametrize("text", ["=1", "+1", "-1", "@a", "\ta", "\ra", "\n=1"])
 def test_all_tables_guard_the_same_cells(text):
-    assert safe_cell(text) == guard_formula(text) == f"'{text}"
+    assert guard_formula(text) == f"'{text}"
+    assert safe_cell(text) == f"'{text}".replace("\r", "\n")

@@ -99,7 +99,7 @@ def test_messages_of_templates_escape_values_and_keep_signs():
     template = environment("de").from_string(
         '<p>{{ _("%(read)s of %(total)s read.", read=read, total=9) }} {{ _("100 %%") }}'
     )
-    assert template.render(read="<b>") == "<p>&lt;b&gt; von 9 gelesen. 100%"
+    assert template.render(read="<b>") == "<p>&lt;b&gt; von 9 gelesen. 100 %"
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,9 @@ def test_a_review_speaks_the_language_and_english_where_none_is_spoken():
     with use_language("de"):
         assert review_words.describe_progress(done) == (
             "3.000 Dokumente, 1.200 beurteilt, davon 40 relevant; es fehlen: wahrscheinlich 3, 0 bis 9 "
-            "(mindestens 81% gefunden); übersprungen und als fehlend gezählt: 2."
+            "(mindestens 81\u00a0% gefunden); übersprungen und als fehlend gezählt: 2."
         )
-        assert review_words.describe_stopping(done).startswith("Mindestens 97,5% sind gefunden, mit einer Sicherheit")
+        assert review_words.describe_stopping(done).startswith(
+            "Mindestens 97,5\u00a0% sind gefunden, mit einer Sicherheit"
+        )
         assert review_words.describe_selection("control").startswith("zufällig")

@@ -154,7 +154,7 @@ def _select_counted(tokens: Iterator[Token], grey: Sequence[Span]) -> Iterator[T
 
 
 def _mark_repeated_lines(pieces: Iterator[Piece], position: int, grey: Sequence[Span]) -> Iterator[Piece]:
-    """Yield pieces, with repeated lines as pieces of their own."""
+    """Yield pieces; each repeated line is one piece."""
     for piece in pieces:
         start, end = position, position + len(piece.text)
         for first, last in grey if not piece.kind else ():
@@ -173,7 +173,7 @@ def _mark_repeated_lines(pieces: Iterator[Piece], position: int, grey: Sequence[
 
 
 def _mark_notes(pieces: Iterator[Piece], position: int, notes: Sequence[PassageNote]) -> Iterator[Piece]:
-    """Yield pieces, with passages that have a note as pieces of their own; the later note of two wins."""
+    """Yield pieces; each passage with a note is one piece. The later of two notes wins."""
     edges, open_notes = sorted({place for item in notes for place in (item.start, item.end)}), set[int]()
     for piece in pieces:
         end = position + len(piece.text)

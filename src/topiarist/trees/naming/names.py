@@ -493,12 +493,12 @@ def _make_name(order: list[NameItem], node: int, name_test: NameTest) -> str:
 
 
 def shares_word(name: str, others: Iterable[str]) -> bool:
-    """Return whether a name has a word of one of the others, or a form of it."""
+    """Return whether a name shares a word with other names, in any form."""
     return any(_overlaps(word, (part for other in others for part in split_name(other))) for word in split_name(name))
 
 
 def _overlaps(parts: list[str], others: Iterable[list[str]]) -> bool:
-    """Return whether a word is one of the others, or a form of it."""
+    """Return whether a word is among other words, in any form."""
     prefixes = {part[:PREFIX_LENGTH] for part in parts}
     candidates = {word for other in others for word in other if word[:PREFIX_LENGTH] in prefixes}
     return any(_is_form(part, word) for word in candidates for part in parts)

@@ -53,7 +53,7 @@ def _marking(session: Session, body: Any) -> Iterator[tuple[Marks, list[int]]]:
 
 @dataclass(frozen=True)
 class MarkMessage:
-    """Sentence about a change of marks, and the sentence that says how to take it back."""
+    """Sentence about a change of marks, and the sentence about its undo."""
 
     of: Callable[[str], str]  # with these, in words
     inverse: str

@@ -134,7 +134,7 @@ def _uploaded(
     settings: ReadingSettings,
     column_counts: Counter[TableColumns],
 ) -> tuple[list[Document], list[str]]:
-    """Read the documents of a file in a folder of its own; ``chosen`` counts its columns."""
+    """Read the documents of a file in a temporary folder; ``chosen`` counts its columns."""
     folder.mkdir()
     path = folder / _name(str(upload.filename))
     with path.open("wb") as file:

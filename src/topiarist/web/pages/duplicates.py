@@ -49,7 +49,7 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class DuplicatesPage:
-    """Documents with duplicates, those with most duplicates first."""
+    """Documents with duplicates, in decreasing order of their number."""
 
     sentence: str
     groups: tuple[Group, ...]

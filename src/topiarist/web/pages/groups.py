@@ -31,7 +31,7 @@ class Ask:
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """Topic whose share differs between a group and the others."""
+    """Topic with different shares in a group and in the other groups."""
 
     topic: TopicLine
     share: float

@@ -21,7 +21,7 @@ WAYS = {TOPICS: "in the same topic", NEIGHBOURS: "similar"}
 
 @dataclass(frozen=True)
 class Ask:
-    """Query parameters of the page; the position on the map is not one of them."""
+    """Query parameters of the page, without the position on the map."""
 
     by: Annotated[Literal["topics", "neighbours"], Query(description="arrangement of the documents")] = "topics"
 

@@ -159,7 +159,7 @@ def _turned(ask: Ask) -> tuple[int, ...]:
 
 
 def _opened(view: View, ask: Ask) -> frozenset[int]:
-    """Return the open nodes: those of the detail, with the turned topics exchanged."""
+    """Return the open nodes of the detail, after opening or closing the chosen topics."""
     turned = {view.shape.node_of[topic] for topic in _turned(ask) if topic in view.shape.node_of}
     asked = (opened(view, ask.detail) | {view.tree.root}) ^ (turned - {view.tree.root})
     return frozenset(node for node in asked if view.tree.depths[node] <= DEEPEST)

@@ -291,7 +291,7 @@ def reasons(explanation: Explanation | None, n: int = 6) -> tuple[Reason, ...]:
 
 
 def _matching(view: View, ask: Ask, search: TimedSearch) -> Any:
-    """Return the rows of all hits; of a search by meaning, those of the best."""
+    """Return the rows of all hits, or of the best hits of a search by meaning."""
     if ask.tag or ask.label:
         return _list_rows(view, ask)
     try:

@@ -101,7 +101,7 @@ def draw_nearby_topics(blocks: Sequence[Block], to: Callable[[str], str] = str) 
 def _rows(
     blocks: Sequence[Block], to: Callable[[str], str], kind: str, label: str, heights: tuple[float, float, float]
 ) -> Markup:
-    """Draw blocks in rows; ``heights`` are those of the first row, the rows between and the last row."""
+    """Draw blocks in rows; ``heights`` are the heights of the first row, the rows between and the last row."""
     if not blocks:
         return Markup("")
     top = min(block.level for block in blocks)

@@ -106,6 +106,17 @@ def test_short_texts_are_copies_only_if_they_are_the_same() -> None:
     assert dict(zip(copies.rows.tolist(), copies.originals.tolist(), strict=True)) == {2: 0, 3: 1}
 
 
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [("वह मुझे बाज़ार में मिला था", "वह मुझे बाज़ार में मेला था"), ("ป่า", "ป้า")],
+)
+def test_texts_that_differ_in_vowel_signs_are_no_copies(text: str, other: str) -> None:
+    copies = module.find_duplicates(np.zeros((3, module.N_HASHES), np.uint32), lambda rows: [text, other, text])
+    assert list(zip(copies.rows.tolist(), copies.originals.tolist(), strict=True)) == [(2, 0)]
+    assert find_different_words(text, other)
+    assert not find_different_words(text, text)
+
+
 def test_only_new_copies_are_told_of_new_texts() -> None:
     every = texts(10)
     every += [every[3], every[4]]

@@ -26,6 +26,7 @@ from topiarist.arrays import Array, Bools, Doubles, Ints
 from topiarist.counts.chunks import TokenChunk, tokenise
 from topiarist.counts.scratch import release_pages, split_range
 from topiarist.counts.workers import split_texts
+from topiarist.text.characters import patterns
 from topiarist.text.dates import is_month
 from topiarist.text.tokens import Tokenizer
 
@@ -39,7 +40,7 @@ MAX_EARLIER = 10_000  # texts from before with the signature of a new one that a
 MAX_ALL_PAIRS = 8  # texts with an equal band; of more, each is compared with the first and the previous
 BLOCK = 1 << 12  # pairs whose minima are compared together
 CHARACTERS = 4_000_000  # characters of texts that are hashed together
-_TOKEN = re.compile(r"\w+")
+_ASCII_TOKEN = re.compile(r"\w+")
 _EMPTY = np.uint32(0xFFFFFFFF)
 _FACTORS, _SHIFTS = (np.random.default_rng(1997).integers(0, 1 << 32, (2, N_HASHES), np.uint64) | 1).astype(np.uint32)
 
@@ -219,9 +220,9 @@ def compute_shared_words(text: ComparedText, other_text: ComparedText) -> float:
 
 def find_different_words(text: str, other_text: str) -> list[str]:
     """Return the words and numbers of a text that the other has less often, in order."""
-    counts = Counter(map(str.casefold, _TOKEN.findall(other_text)))
+    counts = Counter(map(str.casefold, _list_tokens(other_text)))
     words = []
-    for word in _TOKEN.findall(text):
+    for word in _list_tokens(text):
         counts[word.casefold()] -= 1
         if counts[word.casefold()] < 0:
             words.append(word)
@@ -252,7 +253,7 @@ def _iter_compared_texts(
 
 
 def _compare(text: str, pairs: Array) -> ComparedText:
-    tokens = _TOKEN.findall(text)
+    tokens = _list_tokens(text)
     forms = list(map(str.casefold, tokens))
     hashes = np.fromiter(map(_hash_word, forms), np.uint64, len(forms))
     is_ordinary = np.fromiter(map(_is_ordinary, tokens), np.bool_, len(tokens))
@@ -261,6 +262,11 @@ def _compare(text: str, pairs: Array) -> ComparedText:
     facts = np.setdiff1d(hashes, ordinary)
     digest = hashlib.blake2b("\0".join(forms).encode("utf-8", "surrogatepass"), digest_size=16).digest()
     return ComparedText(pairs, _number_occurrences(hashes), facts, ordinary, digest)
+
+
+def _list_tokens(text: str) -> list[str]:
+    """Return the words and numbers of a text with their combining marks, which tell Hindi and Thai words apart."""
+    return (_ASCII_TOKEN if text.isascii() else patterns().any_word).findall(text)
 
 
 @lru_cache(maxsize=1 << 16)

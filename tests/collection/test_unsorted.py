@@ -11,7 +11,7 @@ from topiarist.collection.check import check_folder
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe.collection_facts import load_facts
 from topiarist.collection.grow.recipe import Recipe
-from topiarist.collection.unsorted import explain_unsorted, list_unsorted
+from topiarist.collection.unsorted import explain_unsorted, find_foreign, list_unsorted
 from topiarist.display.first_sentence import first_sentence
 from topiarist.text.documents import Document
 
@@ -78,3 +78,13 @@ def test_unsorted_documents_grow_into_a_branch(pile):
 
 def test_ordinary_documents_stay_sorted(planted):  # noqa: F811
     assert planted.hard_to_place.sum() <= 0.02 * len(planted)
+
+
+def test_few_documents_in_another_language_are_foreign():
+    codes, places = ["de", "en"], np.array([0] * 4 + [1] * 96)
+    np.testing.assert_array_equal(find_foreign(codes, places, {1: [0]}), places == 0)
+
+
+def test_many_small_languages_together_stay_sorted():
+    codes, places = [f"l{number}" for number in range(25)], np.repeat(np.arange(25), 24)
+    assert not find_foreign(codes, places, {}).any()

@@ -362,8 +362,12 @@ class Collection:
             free &= certainties.any(axis=1)  # unsorted documents belong to no class
             if free.any():
                 originals = self.copies.find_originals(len(self))[list(rows)][free]
-                posterior = compute_posterior(self.model, self.counts[originals])
-                certainties[free] = calibrate_posterior(posterior, calibration)
+                vectors = None if self.vectors is None else self.vectors[originals]
+                calibrated = calibrate_posterior(
+                    compute_posterior(self.model, self.counts[originals], vectors), calibration
+                )
+                is_moved = calibrated.argmax(axis=1) != certainties[free].argmax(axis=1)  # such as by its language
+                certainties[free] = np.where(is_moved[:, None], certainties[free], calibrated)
         return np.minimum(certainties, MAX_CERTAINTY)
 
     @cached(PARTS)

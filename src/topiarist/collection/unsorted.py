@@ -175,7 +175,10 @@ def find_language_classes(
 
 
 def find_foreign(codes: Sequence[str], places: Ints, classes: Values[int]) -> Bools:
-    """Return the documents in languages with few documents and without classes of their own."""
+    """Return the documents in languages with few documents and without classes of their own.
+
+    If these documents are not few together, there are none.
+    """
     sizes = np.bincount(places, minlength=len(codes))
     foreign = [
         place
@@ -183,7 +186,7 @@ def find_foreign(codes: Sequence[str], places: Ints, classes: Values[int]) -> Bo
         if code and place not in classes and 0 < sizes[place] < MAX_FOREIGN_SHARE * len(places)
     ]
     result: Bools = np.isin(places, foreign)
-    return result
+    return result if result.sum() < MAX_FOREIGN_SHARE * len(places) else np.zeros_like(result)
 
 
 def explain_unsorted(collection: Collection, rows: Sequence[int]) -> list[str]:

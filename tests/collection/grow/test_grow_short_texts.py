@@ -80,6 +80,13 @@ def test_filed_titles_get_vectors_like_grown_ones(grown):
         list(collection.file(titles()[N:], vectors=np.ones((NEW, 3))))
 
 
+def test_certainties_agree_with_topics(grown):
+    collection, _ = grown
+    rows = np.flatnonzero(np.diff(collection.shares.indptr))
+    topics = collection.shares[rows].toarray().argmax(axis=1)
+    np.testing.assert_array_equal(collection.certainties(rows.tolist()).argmax(axis=1), topics)
+
+
 def test_added_and_removed_titles_keep_vectors(opened):
     opened.add(titles()[N:])
     assert find_rows_with_vectors(opened.vectors[N:]).all()

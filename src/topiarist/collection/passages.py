@@ -146,13 +146,14 @@ def count_documents(collection: Collection, rows: Iterable[int] | None = None) -
 
 
 def sum_parent_shares(collection: Collection, documents: Sequence[ParentDocument]) -> Csr:
-    """Return the shares of parent documents: means over passages, weighted by the counted words."""
+    """Return the shares of parent documents: means over sorted passages, weighted by the counted words."""
     rows = [row for document in documents for row in document.rows]
     lengths = np.array([len(document.rows) for document in documents], np.int64)
     starts = np.concatenate([[0], np.cumsum(lengths)])
     weights: Any = np.asarray(collection.counts[rows].sum(axis=1), np.float64).ravel() + MIN_WEIGHT
+    weights *= np.diff(collection.shares.indptr)[rows] > 0  # unsorted passages have no shares
     totals = np.add.reduceat(weights, starts[:-1]) if len(rows) else weights
-    weights = weights / np.repeat(totals, lengths)
+    weights = weights / np.repeat(np.maximum(totals, MIN_WEIGHT), lengths)
     mean: Any = csr_array((weights, np.array(rows, np.int64), starts), shape=(len(documents), len(collection)))
     return csr_array(mean @ collection.shares)
 

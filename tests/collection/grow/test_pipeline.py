@@ -58,7 +58,7 @@ def work(monkeypatch):
 def test_grow_tokenises_and_reads_texts_twice(tmp_path, work, settings):
     """Once for the tree and once for the search; samples of bounded size and duplicates come on top."""
     pile = piled_documents()
-    recipe = Recipe(topics=2, headings=False, **settings)
+    recipe = Recipe(topics=2, headings=False, vectors="none", **settings)
     with Collection.grow(pile, tmp_path / "c.topiary", recipe, n_threads=1) as grown:
         assert len(grown.counting.repeated.lines) == 5
         duplicates = {*grown.copies.rows.tolist(), *grown.copies.originals.tolist()}
@@ -70,3 +70,16 @@ def test_grow_tokenises_and_reads_texts_twice(tmp_path, work, settings):
     assert search == len(pile)
     samples = 9 * SAMPLE  # of repeated and other lines, of known words, and of names, which read two topics twice
     assert 2 * len(pile) <= work.readings.total() <= 2 * len(pile) + samples + len(duplicates)
+
+
+def test_word_vectors_read_short_texts_twice_more(tmp_path, work):
+    """Once to adapt the vectors of words, without duplicates, and once for the vectors of documents."""
+    readings = []
+    for vectors in ("none", "auto"):
+        work.readings.clear()
+        recipe = Recipe(topics=2, headings=False, vectors=vectors)
+        with Collection.grow(piled_documents(), tmp_path / f"{vectors}.topiary", recipe, n_threads=1) as grown:
+            number, n_copies = len(grown), len(grown.copies.rows)
+        readings.append(work.readings.total())
+    names = 4 * SAMPLE  # which depend on the topics
+    assert readings[1] - readings[0] == pytest.approx(2 * number - n_copies, abs=names)

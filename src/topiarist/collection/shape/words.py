@@ -31,7 +31,7 @@ class WordUse:
     documents: int  # documents with the word
     occurrences: int
     share: float  # share of all occurrences in the model
-    home: str = ""  # topic that explains most of its occurrences
+    home: str = ""  # topic that explains most of its occurrences in sorted documents
     home_share: float = 0.0
     topic: str = ""  # topic that gets the seed word
     topic_share: float = 0.0  # share of its occurrences explained there or below

@@ -96,6 +96,14 @@ def test_describing_words_are_not_repeated_below():
     assert not {words[column] for column in told} & set(SUBJECTS[0])
 
 
+def test_node_has_words_if_its_headings_have_them_all():
+    counts = csr_array(np.repeat([[1, 0], [1, 1], [0, 1]], [20, 20, 40], axis=0).astype(float))
+    tree = Tree((-1, 0, 1, 1, 0))
+    shares = csr_array(np.repeat([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [20, 20, 40], axis=0).astype(float))
+    presence = present.compute_presence(tree, (2, 3, 4), shares, counts)
+    assert [columns.tolist() for columns in present.select_describing_words(presence, 2)[1:4]] == [[0], [0], [1]]
+
+
 def test_names_differ_among_siblings():
     _, words, _, _, presence, readings = known()
     assert {"example", "joe"} <= readings.fragments | {w for w in words if w not in readings.forms}

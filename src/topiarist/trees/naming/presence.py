@@ -90,6 +90,7 @@ def select_describing_words(
     """Return the columns of the words that describe each node, the best first; the root gets the most frequent others.
 
     Words of ancestors and words marked as ``empty`` are excluded, and with ``words`` also variants of selected words.
+    A node whose words are all words of ancestors has these, because a topic without words says nothing to a reader.
     With the ``counts`` of documents, words that occur in the same documents are preferred: of the 3 × ``n_words``
     best words, each score is multiplied by the exponential of twice its mean normalised mutual information with the
     words already selected. Columns in ``first`` come first at their node if any of its documents has them.
@@ -110,13 +111,12 @@ def select_describing_words(
             scores[empty[columns]] = 0.0
         used_words = [words[column].split() for column in inherited[parent]] if words is not None else []
         first_columns = [column for column in (first or {}).get(node, ()) if presence.have[node, column] > 0][:n_words]
-        scores[np.isin(columns, [*inherited[parent], *first_columns])] = 0.0
+        n_others = n_words - len(first_columns)
         used_words += [words[column].split() for column in first_columns] if words is not None else []
-        others = (
-            _pick_best(columns, scores, n_words - len(first_columns), words, used_words, meetings)
-            if len(first_columns) < n_words
-            else []
-        )
+        own_scores = np.where(np.isin(columns, [*inherited[parent], *first_columns]), 0.0, scores)
+        others = _pick_best(columns, own_scores, n_others, words, used_words, meetings) if n_others else []
+        if not first_columns and not others:  # the headings above have all its words
+            others = _pick_best(columns, scores, n_words, words, [], meetings)
         columns_of[node] = np.array([*first_columns, *others], np.int64)
         inherited[node] = [*inherited[parent], *columns_of[node].tolist()]
     frequent = np.array(presence.have[tree.root])

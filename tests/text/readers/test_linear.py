@@ -199,6 +199,12 @@ def test_stray_cell_costs_no_workbook(tmp_path: Path) -> None:
     assert reasons(reading) == [f"One: {said}", f"Two: {said}"]
 
 
+def test_cells_without_ends_linear() -> None:
+    data = b'<c r="A1">' * 100_000 + b'<c r="XFD1048576"><v>1</v></c>'
+    with promptly():
+        assert stray_cells._CELL.findall(data) == [(b"c", b"XFD", b"1048576")]
+
+
 def test_sheet_of_far_cells_not_cut() -> None:
     columns, rows = [(1, 5), (16_384, 5)], [(1, 5), (1_048_576, 5)]
     assert stray_cells._find_limits(columns[:], rows[:], 5) == (1, 1_048_576)

@@ -19,7 +19,7 @@ from tests.text.readers.word_makers import (
     run,
     word_file,
 )
-from topiarist.text.parsers import ExtractError, Limits
+from topiarist.text.parsers import ExtractError, Limits, word
 from topiarist.text.parsers.office import extract_slides
 from topiarist.text.parsers.word import extract_docx
 from topiarist.text.readers import read
@@ -58,6 +58,17 @@ def test_embedded_web_page_is_part_of_the_text() -> None:
     body = f'{XML}<w:document xmlns:w="{W}"><w:body>{paragraph(run("before"))}<w:altChunk r:id="rId0"/></w:body></w:document>'
     parts = package(body, ("aFChunk", "chunk.htm", "<html><body><p>inside</p></body></html>"))
     assert text_of(zipped(parts)) == "before\n\ninside"
+
+
+def test_embedded_page_of_many_references_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    chunks = '<w:altChunk r:id="rId0"/>' * 200
+    body = f'{XML}<w:document xmlns:w="{W}"><w:body>{chunks}</w:body></w:document>'
+    data = zipped(package(body, ("aFChunk", "chunk.htm", "<html><body><p>inside</p></body></html>")))
+    pages: list[bytes] = []
+    monkeypatch.setattr(word, "decode_page", lambda page: pages.append(page) or page.decode())
+    assert extract_docx(io.BytesIO(data), Limits()).text.split() == ["inside"] * 200
+    assert extract_docx(io.BytesIO(data), Limits(characters=20)).text.split() == ["inside"] * 4
+    assert len(pages) == 2
 
 
 def test_other_formats_under_the_name_of_word(tmp_path: Path) -> None:

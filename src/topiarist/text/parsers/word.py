@@ -9,7 +9,8 @@ from __future__ import annotations
 import io
 import posixpath
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from topiarist.text.parsers.decoding import decode
@@ -56,7 +57,7 @@ def extract_docx(source: Source, limits: Limits) -> Extracted:
             is_opendocument = True
         else:
             is_opendocument = False
-            lines = list(_read_package(archive))
+            lines = list(_read_package(archive, limits.characters))
             facts = parse_xml(archive, "docProps/core.xml")
     if is_opendocument:
         return extract_opendocument(source, limits)
@@ -75,21 +76,34 @@ def _read_single_file(source: Source, limits: Limits) -> Extracted:
     return Extracted("\n\n".join(lines), title=get_first_text(root, "title"), file_date=get_first_text(root, "created"))
 
 
-def _read_package(archive: zipfile.ZipFile) -> Iterator[str]:
-    """Yield the paragraphs of headers, body, footers and notes; equal headers once."""
+def _read_package(archive: zipfile.ZipFile, max_characters: int) -> Iterator[str]:
+    """Yield the paragraphs of headers, body, footers and notes; equal headers once.
+
+    A document can refer to one part many times. So a part is read once, and no paragraph follows too many characters.
+    """
     name = _find_main_part(archive)
     relations = read_relations(archive, name)
     seen: set[tuple[str, ...]] = set()
+    read_chunk = cache(partial(_read_chunk, archive))
+    n_characters = 0
     for kind in _AROUND:
         paths = [name] if kind == "body" else [path for type, path in relations.values() if type.endswith(f"/{kind}")]
         for path in sorted(set(paths)):
             root = parse_xml(archive, path)
             if root is None and kind == "body":
                 raise ExtractError("a Word document whose text is damaged")
-            lines = () if root is None else tuple(_read_paragraphs(root, archive, relations))
-            if kind == "body" or lines not in seen:
+            lines, size = list[str](), n_characters
+            for line in () if root is None else _read_paragraphs(root, read_chunk, relations):
+                lines.append(line)
+                size += len(line)
+                if size > max_characters:
+                    break
+            if kind == "body" or tuple(lines) not in seen:
                 yield from lines
-            seen.add(lines)
+                n_characters = size
+            if n_characters > max_characters:
+                return
+            seen.add(tuple(lines))
 
 
 def _find_main_part(archive: zipfile.ZipFile) -> str:
@@ -109,7 +123,7 @@ def _find_main_part(archive: zipfile.ZipFile) -> str:
 
 
 def _read_paragraphs(
-    root: _Element, archive: zipfile.ZipFile | None = None, relations: Relations | None = None
+    root: _Element, read_chunk: Callable[[str], str] | None = None, relations: Relations | None = None
 ) -> Iterator[str]:
     """Yield the paragraphs of a part, cells of tables and text boxes among them."""
     from lxml import etree
@@ -127,8 +141,8 @@ def _read_paragraphs(
                 paragraphs[-1].append(element.text or "")
             elif name in _SIGNS:
                 paragraphs[-1].append(_SIGNS[name])
-            elif name == "altChunk" and archive is not None and relations is not None:
-                yield from filter(None, [_read_chunk(archive, relations.get(get_relation_id(element), ("", ""))[1])])
+            elif name == "altChunk" and read_chunk is not None and relations is not None:
+                yield from filter(None, [read_chunk(relations.get(get_relation_id(element), ("", ""))[1])])
         elif name == "p" and len(paragraphs) > 1 and (line := "".join(paragraphs.pop()).strip()):
             yield line
     if rest := "".join(paragraphs[0]).strip():

@@ -19,7 +19,11 @@ _MAX_STRAY_SHARE = 0.01  # of the cells, and at least one; a sheet with more of 
 _MAX_SHEET_BYTES = 256 << 20  # unpacked; a larger sheet stays as it is
 _BLOCK = 1 << 20
 _WIDE = re.compile(rb'r="(?:A[C-Z]|[B-Z][A-Z]|[A-Z]{3})[0-9]')  # from column 29: below, no sheet is too large
-_CELL = re.compile(rb'<((?:\w+:)?c)\s(?:[^>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})"(?:[^>]*/>|.*?</\1\s*>)', re.DOTALL)
+# A cell ends before the next one, so that the search for the ends of open cells does not grow with their square.
+_CELL = re.compile(
+    rb'<((?:\w+:)?c)\s(?:[^<>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})"(?:[^<>]*/>|[^<]*(?:<(?!(?:\w+:)?c\s)[^<]*)*?</\1\s*>)',
+    re.DOTALL,
+)
 
 
 def remove_stray_cells(archive: zipfile.ZipFile) -> tuple[BytesIO | None, dict[str, list[str]]]:

@@ -247,6 +247,12 @@ def test_find_down_lists_what_each_step_keeps(typed):
     assert only["steps"][0]["documents"] == steps[0]["below"][0]["documents"]
 
 
+def test_find_down_repeats_examples_in_its_commands(typed):
+    like, unlike = [hit["id"] for hit in typed("find", "dark", "matter", "--json")["hits"][:2]]
+    done = typed("find", "matter", "--like", like, "--not", unlike, "--down")
+    assert f"--like {like} --not {unlike}" in done.stderr
+
+
 def test_find_without_a_phrase_offers_the_words(typed):
     found = typed("find", '"magnetic ideas of galaxies"', "--json", code=1)
     assert (found["total"], found["hits"], found["widened"]) == (0, [], "magnetic ideas of galaxies")

@@ -273,9 +273,7 @@ def _show(screen: Screen, options: Options, answer: Answer) -> None:
         if hit.related and (number == 1 or not result.hits[number - 2].related):
             screen.heading("Related documents (no matches, near in words and meaning)")
         show_hit(screen, number, hit)
-    like, unlike = options.like or [], options.not_ or []
-    typed = (*(options.query or []), *like, *unlike)
-    command = f"find FOLDER{' {}' * len(options.query or [])}{' --like {}' * len(like)}{' --not {}' * len(unlike)}"
+    command, typed = _repeat_command(options)
     if options.by == "words" and result.total < FEW_MATCHES:
         screen.next(
             (f"{command} --by meaning", *typed), *([("show FOLDER {}", result.hits[0].id)] if result.hits else [])
@@ -291,6 +289,13 @@ def _show(screen: Screen, options: Options, answer: Answer) -> None:
         screen.next(("find FOLDER {}", result.widened))
     else:
         screen.next("tree FOLDER")
+
+
+def _repeat_command(options: Options) -> tuple[str, tuple[str, ...]]:
+    """Return the command with its query and examples, and the values that stand in it."""
+    query, like, unlike = options.query or [], options.like or [], options.not_ or []
+    command = f"find FOLDER{' {}' * len(query)}{' --like {}' * len(like)}{' --not {}' * len(unlike)}"
+    return command, (*query, *like, *unlike)
 
 
 def _sentence(options: Options, answer: Answer) -> list[str | tuple[str, str]]:
@@ -339,8 +344,7 @@ def _print_descent(screen: Screen, options: Options, descent: Descent) -> None:
         if others:
             left = ", ".join(f"{one_line(branch.name)} {branch.documents:,}" for branch in others[:TOPICS_SHOWN])
             screen.cut("  " * depth, (f"    left aside: {left}", "dim"))
-    typed = options.query or []
-    command = f"find FOLDER {' '.join(['{}'] * len(typed))}"
+    command, typed = _repeat_command(options)
     by = "" if options.by == "both" else f" --by {options.by}"
     if not descent.choices:
         screen.next((f"{command}{by} --topic {descent.steps[-1].branch.topic}", *typed))

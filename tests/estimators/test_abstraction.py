@@ -44,6 +44,17 @@ def test_word_nodes_match_written_out_sums(seed):
     np.testing.assert_allclose(np.einsum("dw,dwv->vw", counts, expected), sums.topic_word, atol=1e-9)
 
 
+def test_nodes_off_the_paths_of_a_document_do_not_count():
+    model, counts, _ = make_case(0)
+    posterior = csr_array(np.tile([0.5, 0.5, 0.0, 0.0], (len(counts), 1)))
+    expected = abstraction.sparse_node_given_doc(csr_array(counts), model, posterior).toarray()
+    unused = sorted(set(range(len(TREE))) - {node for leaf in TREE.leaves[:2] for node in TREE.path(leaf)})
+    words = np.array(model.word_given_node)
+    words[unused] = np.nan
+    found = abstraction.sparse_node_given_doc(csr_array(counts), replace(model, word_given_node=words), posterior)
+    np.testing.assert_array_equal(found.toarray(), expected)
+
+
 def test_words_of_mixed_document_have_own_leaves():
     words = np.full((len(TREE), len(TREE)), 0.01) + np.eye(len(TREE))
     mask = TREE.path_mask(TREE.leaves)

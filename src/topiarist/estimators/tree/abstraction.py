@@ -83,11 +83,12 @@ def _compute_mixture(counts: Csr, model: TreeTopics, posterior: Any) -> Array | 
     """Return P(w|d) = Σ_c P(c|d) P(w|c) of each non-zero if documents mix classes, else None."""
     if not model.mixes_classes:
         return None
-    mixture = np.zeros(counts.nnz)
+    mix, words, mixture = model.node_given_class, model.word_given_node, np.zeros(counts.nnz)
     for rows, weights, cluster in iterate_clusters(posterior):
         places = find_places(counts, rows)
-        words = model.node_given_class[cluster] @ model.word_given_node
-        mixture[places] += np.repeat(weights, np.diff(counts.indptr)[rows]) * words[counts.indices[places]]
+        path = np.flatnonzero(mix[cluster])
+        word_shares = mix[cluster, path] @ words[path]
+        mixture[places] += np.repeat(weights, np.diff(counts.indptr)[rows]) * word_shares[counts.indices[places]]
     return mixture
 
 

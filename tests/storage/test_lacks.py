@@ -87,15 +87,21 @@ def test_command_with_little_memory(path, megabytes):
     assert "damage" not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("fault", [OSError("Could not load a library"), ImportError("no module"), MemoryError()])
+@pytest.mark.parametrize(
+    "fault", [OSError("Could not load a library"), ImportError("no module"), MemoryError(), KeyError("a")]
+)
 def test_faults_near_memory_limit_exit_5(fault, monkeypatch, capsys):
     monkeypatch.setattr(failures, "_read_address_limit", lambda: 900_000_000)
-    monkeypatch.setattr(failures, "_read_address_space", lambda: 800_000_000)
+    monkeypatch.setattr(failures, "_read_address_space", lambda: 850_000_000)
     failures.check_address_space()
     with pytest.raises(SystemExit) as left, failures.explain_failures(debug=False):
         raise fault
     assert left.value.code == 5
     assert "the limit is 900 MB, and this took more; growing" in capsys.readouterr().err
+    monkeypatch.setattr(failures, "_read_address_space", lambda: 600_000_000)
+    with pytest.raises(SystemExit) as left, failures.explain_failures(debug=False):
+        raise fault
+    assert left.value.code == (5 if isinstance(fault, MemoryError | ImportError) else 70)
     monkeypatch.setattr(failures, "_read_address_space", lambda: 100_000_000)
     with pytest.raises(SystemExit) as left, failures.explain_failures(debug=False):
         raise fault

@@ -55,8 +55,8 @@ def explain_failures(*, debug: bool, writes: bool = False) -> Iterator[None]:
         if writes:
             _leave("Error: the reader of the output left before the work was done.", RESOURCES, debug)
         sys.exit(0)
-    except MemoryError:
-        _leave_without_memory(debug)
+    except MemoryError as error:
+        _leave_without_memory(error, debug)
         _leave(
             "Error: not enough memory for this collection.\n"
             "  Try: --limit 100000, or min-documents = 10 in topiarist.toml",
@@ -67,13 +67,13 @@ def explain_failures(*, debug: bool, writes: bool = False) -> Iterator[None]:
         if error.errno in REFUSALS:
             message, advice = REFUSALS[error.errno]
             _leave(f"Error: {message} ({error.filename or 'while writing'}).\n  Try: {advice}", RESOURCES, debug)
-        _leave_without_memory(debug)
+        _leave_without_memory(error, debug)
         _leave(_fault(error), OUR_FAULT, debug)
     except Exception as error:
         missing = to_limit_error(error) or (_no_files_left() if isinstance(error, ImportError) else None)
         if missing is not None:
             _leave(f"Error: {missing}", RESOURCES, debug)
-        _leave_without_memory(debug)
+        _leave_without_memory(error, debug)
         _leave(_fault(error), OUR_FAULT, debug)
 
 
@@ -84,10 +84,14 @@ def check_address_space() -> None:
         raise _lack_of_address_space(limit)
 
 
-def _leave_without_memory(debug: bool) -> None:
-    """Leave if the limit of memory is nearly reached: libraries report that as all kinds of errors."""
+def _leave_without_memory(error: BaseException, debug: bool) -> None:
+    """Leave if the limit of memory is nearly reached: libraries report that as all kinds of errors.
+
+    A library that could not be loaded, or one large table, can have failed far below the limit.
+    """
     limit = _read_address_limit()
-    if limit is not None and _read_address_space() > limit / 2:
+    is_lack = isinstance(error, MemoryError | ImportError) or getattr(error, "errno", None) == errno.ENOMEM
+    if limit is not None and _read_address_space() > (0.5 if is_lack else 0.9) * limit:
         _leave(f"Error: {_lack_of_address_space(limit)}", RESOURCES, debug)
 
 

@@ -59,6 +59,14 @@ def test_unsorted_documents_are_counted_and_found(pile):
     assert check_folder(pile.folder.path) == []
 
 
+def test_topic_named_unsorted_is_found_by_its_name(pile):
+    topic = pile.outline.topics[pile.outline.tree.leaves[0]]
+    pile.shape([f"rename {topic} Unsorted"])
+    found, expected = pile.search("topic:unsorted", by="words"), pile.search(f"topic:{topic}", by="words")
+    pile.undo()
+    assert found.total == expected.total != N_RANDOM
+
+
 def test_language_of_script_keeps_its_topics(pile):
     nodes = pile.assignments.assigned_nodes
     chinese = {int(nodes[row]) for row in range(len(pile)) if pile.documents.get(row).id.startswith("zh/")}

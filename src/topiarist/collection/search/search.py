@@ -37,7 +37,7 @@ from topiarist.metrics.placed_documents import MIN_CERTAINTY
 from topiarist.storage.fulltext import Index, MatchPage, Ranked
 from topiarist.text.highlights import Span, build_snippet, find_form_spans, find_spans, merge_spans
 from topiarist.text.query import LIKE as LIKE_FILTER
-from topiarist.text.query import NO_VALUE, SIDES, UNSORTED, Filter, Query, Term, parse
+from topiarist.text.query import NO_VALUE, SIDES, Filter, Query, Term, parse
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -502,7 +502,7 @@ def _mask_topics(collection: Collection, query: Query, topic: str | int | None) 
         return None
     allowed = np.ones(len(collection), bool)
     for condition in topics:
-        if condition.value.casefold() == UNSORTED:
+        if collection.outline.is_unsorted(condition.value):
             mask = collection.hard_to_place
         else:
             mask = collection.shares_under(collection.topic(condition.value)) >= MIN_CERTAINTY

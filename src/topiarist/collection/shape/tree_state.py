@@ -10,6 +10,7 @@ from typing import Any
 
 from topiarist.errors import DamagedError, MissingError, UsageError, describe_error
 from topiarist.text.characters import clean_name
+from topiarist.text.query import UNSORTED
 from topiarist.text.spelling import format_proposals
 from topiarist.trees.edits import Edit
 from topiarist.trees.naming.name_test import JOINT
@@ -124,6 +125,10 @@ class TreeState:
                 raise UsageError(f"{len(topics)} topics are called {name!r}: {paths}", hint=f"#{topics[0]}, its number")
         hint = format_proposals(name, list(self.tree.names))
         raise MissingError(f"no topic is called {name!r}", hint=hint, kind="topic")
+
+    def is_unsorted(self, text: str) -> bool:
+        """Return whether a text stands for the documents without a topic; a topic with that name comes first."""
+        return text.casefold() == UNSORTED and not self._find_by_name(UNSORTED)
 
     def _find_by_name(self, text: str) -> list[int]:
         return [topic for topic, name in zip(self.topics, self.tree.names, strict=True) if name.casefold() == text]

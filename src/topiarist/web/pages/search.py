@@ -16,7 +16,6 @@ from topiarist.collection.search.search import DEFAULT_METHOD, FEW_MATCHES, MAX_
 from topiarist.display.formats import STEP
 from topiarist.display.locale.catalogues import ENGLISH, CountedNoun, current_language, translate, translate_table
 from topiarist.errors import UsageError
-from topiarist.text.query import UNSORTED
 from topiarist.text.query import Query as Parsed
 from topiarist.web import addresses, narrowing
 from topiarist.web.narrowing import Narrowing, SearchAddress
@@ -311,7 +310,7 @@ def _by_words(
     topic_text = ""
     named = {
         *([] if topic is None else [topic]),
-        *(view.shape.find(item.value) for item in query.topics if item.value.casefold() != UNSORTED),
+        *(view.shape.find(item.value) for item in query.topics if not view.shape.is_unsorted(item.value)),
     }
     named_nodes = {node for item in named for node in view.tree.path(view.shape.node(item))}
     if largest is not None and result.total > 1 and (largest.matching or 0) > result.total / 2:

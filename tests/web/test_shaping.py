@@ -83,6 +83,10 @@ def test_failed_request_shows_its_own_reason(page, changing):
     page.route("**/shape.json?*", lambda route: route.abort())
     page.locator("h1 [data-rename]").click()
     until(page, "document.querySelector('.strip.gone').textContent.includes('not running any more')")
+    page.unroute("**/shape.json?*")
+    page.locator("h1 [data-rename]").click()
+    page.wait_for_selector(".naming input")
+    assert not page.locator(".strip.gone").count()
 
 
 def test_a_name_is_typed_in_the_picture(page, changing):

@@ -41,7 +41,10 @@ export async function ask(address, options) {
   } catch {
     throw Object.assign(new Error("no answer"), { offline: true });
   }
-  if (answer.ok) return answer;
+  if (answer.ok) {
+    clearFailure(options?.method === "POST");
+    return answer;
+  }
   const failure = await answer.json().catch(() => ({}));
   const next = failure.yours ? `Your change: ${failure.yours}` : failure.hint;
   const parts = [failure.message || `The request failed (${answer.status})`, next];
@@ -62,10 +65,17 @@ export function gone(error) {
   const strip = document.querySelector(".strip.gone") ?? document.createElement("div");
   strip.className = "strip bad gone";
   strip.setAttribute("role", "status");
+  strip.toggleAttribute("data-offline", Boolean(error.offline));
   strip.textContent = error.offline
     ? "topiarist is not running any more. Start it again with: topiarist explore"
     : error.message;
   document.querySelector("header").after(strip);
+}
+
+/** Remove the strip about a failure: any answer shows that the program runs, a reason stays until a change succeeds. */
+export function clearFailure(changed) {
+  const strip = document.querySelector(".strip.gone");
+  if (strip && (changed || strip.hasAttribute("data-offline"))) strip.remove();
 }
 
 function drawer() {

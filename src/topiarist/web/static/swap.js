@@ -1,5 +1,5 @@
 // Choices and pages of a list change the page without loading all of it again; its address changes as with any link.
-import { gone, say } from "./explorer.js";
+import { clearFailure, gone, say } from "./explorer.js";
 import { startJob } from "./job.js";
 import { freshTree } from "./tree.js";
 
@@ -101,6 +101,7 @@ export async function swap(address, push, { focus, only, body }) {
     const answer = await fetch(address, body ? { method: "POST", body } : {}).catch(() => {
       throw Object.assign(new Error("no answer"), { offline: true });
     });
+    if (answer.ok) clearFailure(true);
     if (body) address = answer.url;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (number !== latest) return;

@@ -1,15 +1,23 @@
 """Documents that no topic explains: they are in no topic, are counted and listed, and can be grown."""
 
+import json
 import random
 import string
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from typer.testing import CliRunner
 
+from tests.grown import N_DOCS, new_documents
 from tests.planted import planted, planted_documents, planted_path  # noqa: F401
+from topiarist.cli.commands import app
+from topiarist.collection import unsorted
 from topiarist.collection.check import check_folder
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe.collection_facts import load_facts
+from topiarist.collection.grow import fit_description
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.unsorted import explain_unsorted, find_foreign, list_unsorted
 from topiarist.display.first_sentence import first_sentence
@@ -96,3 +104,36 @@ def test_few_documents_in_another_language_are_foreign():
 def test_many_small_languages_together_stay_sorted():
     codes, places = [f"l{number}" for number in range(25)], np.repeat(np.arange(25), 24)
     assert not find_foreign(codes, places, {}).any()
+
+
+def test_tree_lists_some_unsorted_documents(pile):
+    def run(*options):
+        return CliRunner().invoke(app, ["tree", str(pile.folder.path), *options]).stdout
+
+    body = json.loads(run("--json"))
+    assert body["hard_to_place"] == N_RANDOM
+    assert [one["id"] for one in body["unsorted"]] == [f"random/{number}" for number in range(5)]
+    assert f"{N_RANDOM} documents are unsorted: no topic holds more than half of any." in run()
+
+
+def test_only_rare_languages_are_a_reason(monkeypatch):
+    codes = ["en"] * 50 + ["de"] * 48 + ["fr"] * 2
+    monkeypatch.setattr(unsorted, "language_codes", lambda _, rows: [codes[row] for row in rows])
+    monkeypatch.setattr(unsorted, "languages", lambda _: {code: codes.count(code) for code in codes})
+    counts = np.full((100, 2), 10.0)
+    counts[99] = 0
+    bilingual = SimpleNamespace(
+        shares=csr_array((100, 2)), counts=csr_array(counts), languages=("en", "de", "fr"),
+        generation=SimpleNamespace(database=None),
+    )  # fmt: skip
+    assert explain_unsorted(bilingual, [0, 50, 98, 99]) == ["nowhere", "nowhere", "language", "unknown"]
+
+
+def test_additions_are_sorted_by_their_languages(collection, monkeypatch):
+    seen = []
+    remove = fit_description.remove_unsorted
+    monkeypatch.setattr(
+        fit_description, "remove_unsorted", lambda *given, **options: seen.append(given[5]) or remove(*given, **options)
+    )
+    collection.add(new_documents(5), learn=True)
+    assert seen[0][N_DOCS:] == ["en"] * 5

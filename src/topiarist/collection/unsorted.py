@@ -31,7 +31,7 @@ from topiarist.counts.validation import count_tokens
 from topiarist.counts.weighting import shorten_documents
 from topiarist.errors import UsageError
 from topiarist.storage.document_table import Documents
-from topiarist.storage.facts import language_codes
+from topiarist.storage.facts import language_codes, languages
 from topiarist.text.documents import Document
 from topiarist.text.query import UNSORTED
 from topiarist.trees.tree_model import TreeModel
@@ -194,14 +194,16 @@ def explain_unsorted(collection: Collection, rows: Sequence[int]) -> list[str]:
     shares, tokens = collection.shares[list(rows)], count_tokens(collection.counts[list(rows)])
     first = min(rows, default=0)
     codes = language_codes(collection.generation.database, range(first, max(rows, default=-1) + 1))
-    main, reasons = collection.languages[:1], list[str]()
+    limit, reasons = MAX_FOREIGN_SHARE * collection.shares.shape[0], list[str]()
+    sizes = languages(collection.generation.database)
+    small = {code for code, size in sizes.items() if code and size < limit} - {*collection.languages[:1]}
     for place, row in enumerate(rows):
         if shares.indptr[place + 1] > shares.indptr[place]:
             reasons.append("between")
-        elif codes[row - first] and codes[row - first] not in main:
-            reasons.append("language")
         elif not tokens[place]:
             reasons.append("unknown")
+        elif codes[row - first] in small:  # frequent languages have topics, and rare ones with topics are in them
+            reasons.append("language")
         else:
             reasons.append("short" if tokens[place] < FEW_TOKENS else "nowhere")
     return reasons

@@ -130,7 +130,7 @@ def tree_body(
         "hard_to_place": int(collection.hard_to_place.sum()),
         "unsorted": [
             {"id": document.id, "title": document.title, "reason": describe_reason(reason)}
-            for document, reason in list_unsorted(collection, len(collection))
+            for document, reason in list_unsorted(collection, UNSORTED_SHOWN)
         ],
         "pending": outline.pending,
         "pinned": len(outline.pins),
@@ -282,7 +282,7 @@ def _notes(screen: Screen, collection: Collection) -> None:
     if outline.titles:
         screen.print(("Underlined names were given by users.", "dim"))
     if hard:
-        screen.print(f"{describe_unassigned(hard)}: no topic explains {'it' if hard == 1 else 'them'}.")
+        screen.print(f"{describe_unassigned(hard)}: no topic holds more than half of {'it' if hard == 1 else 'any'}.")
         for document, reason in list_unsorted(collection, UNSORTED_SHOWN):
             screen.titled(f"  {describe_reason(reason)}  ", one_line(document.title or document.id), document.id)
         if hard > UNSORTED_SHOWN:

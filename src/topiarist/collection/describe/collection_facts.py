@@ -48,7 +48,7 @@ class CollectionFacts:
     headings: int
     first_level: int  # topics and headings of the first level
     topics_without_heading: int
-    unsorted: int = 0  # rows that no topic explains
+    unsorted: int = 0  # rows of which no topic holds more than half
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -81,7 +81,7 @@ class DocumentDetails:
     given_date: str = ""  # as in the source, if not in ISO 8601
     has_file_date: bool = False  # the date is the date of the file
     notes: tuple[PassageNote, ...] = ()  # on passages of its text
-    unsorted: str = ""  # key of the reason why no topic explains it
+    unsorted: str = ""  # key of the reason why it is unsorted
     voices: EvidenceComparison | None = None  # evidence of words and embedding, if it has both
 
     def to_dict(self) -> dict[str, Any]:

@@ -244,8 +244,10 @@ def add_documents(
             shares = contents.stack_rows([make_sparse_shares(part.posterior) for part in parts])
             misfits = np.flatnonzero([bool(row.misfit) for part in parts for row in part.filed])
             shares = set_rows(shares, misfits, np.zeros((len(misfits), shares.shape[1])))
+            codes = (detect_language_among(document.text, collection.languages) for document in new_documents)
+            facts.add_languages(generation.database, enumerate(codes, len(collection)))  # a fit needs them
             state = new.add(new_documents, counts, shares, _join_vectors(collection, parts), learn=learn)
-            _update_counts(collection, generation.database, new_documents)
+            _update_repeated_lines(collection, generation.database, new_documents)
             tokens = sum(float(part.text_counts.known_tokens.sum()) for part in parts)
             facts.add_tokens(generation.database, round(tokens))
             body: dict[str, Any] = {"documents": len(new_documents), "learned": learn and new.learns}
@@ -273,10 +275,8 @@ def add_documents(
     return iter(_link_originals(collection, rows))
 
 
-def _update_counts(collection: Collection, database: Database, documents: list[Document]) -> None:
-    """Add the languages and repeated lines of documents to the facts of the collection."""
-    codes = (detect_language_among(document.text, collection.languages) for document in documents)
-    facts.add_languages(database, enumerate(codes, len(collection)))
+def _update_repeated_lines(collection: Collection, database: Database, documents: list[Document]) -> None:
+    """Add the repeated lines of documents to the facts of the collection."""
     repeated_facts, repeated = collection.settings.get(REPEATED) or {}, collection.counting.repeated
     if repeated.forms:
         number, words = count_repeated_lines((document.text for document in documents), repeated)

@@ -151,7 +151,7 @@ class DocumentPage:
     places: tuple[Place, ...]
     rest: float  # shares below one in a hundred, together
     hard: bool
-    unsorted: str  # reason why no topic explains it
+    unsorted: str  # reason why it is unsorted
     voices: EvidenceComparison | None  # which of words and vector decided, where it has both
     colour: str
     colours: tuple[Choice, ...]

@@ -50,7 +50,7 @@ WORDS = {
     "characteristic words": "Words more probable in a topic than above or below it.",
     "share": ("Part of a document that belongs to a topic. Shares of a document add up to 100%."),
     "level": ("Distance of a topic from Everything. Words of level 0 are general, higher levels special."),
-    "unsorted": "A document that no topic explains, with the reason. The group is below the topics.",
+    "unsorted": "A document of which no topic holds half, with the reason. The group is below the topics.",
     "meaning": ("Search by meaning also finds documents without the words of the query."),
     "category": "A class learned from labels, which the model predicts for other documents.",
     "fit": (

@@ -240,7 +240,7 @@ def test_find_down_lists_what_each_step_keeps(typed):
     assert found["down"]["open"] == bool(below)
     done = typed("find", "dark", "matter", "--down")
     assert "DOWN THE TREE" in done.stdout
-    assert ("WHICH WAY?" in done.stdout) == bool(below)
+    assert ("CHOOSE A SUBTOPIC" in done.stdout) == bool(below)
     for branch in below[:3]:
         assert f"--down --topic {branch['topic']}" in done.stderr
     only = typed("find", "dark", "matter", "--down", "--topic", steps[0]["below"][0]["topic"], "--json")["down"]

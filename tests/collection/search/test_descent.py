@@ -3,7 +3,7 @@
 import numpy as np
 
 from topiarist import Tree
-from topiarist.collection.search.descent import Branch, follow
+from topiarist.collection.search.descent import Subtopic, follow
 
 TREE = Tree.from_paths(["x/a", "x/b/c", "x/b/d", "y"])
 
@@ -11,7 +11,7 @@ TREE = Tree.from_paths(["x/a", "x/b/c", "x/b/d", "y"])
 def path(counts):
     """Names of the steps, and names and numbers of the choices."""
     numbers = np.array([counts.get(name, 0) for name in TREE.names])
-    descent = follow(TREE.root, TREE.children, numbers, lambda node, n: Branch(node, TREE.names[node], (), n))
+    descent = follow(TREE.root, TREE.children, numbers, lambda node, n: Subtopic(node, TREE.names[node], (), n))
     return [step.branch.name for step in descent.steps[1:]], [(one.name, one.documents) for one in descent.choices]
 
 

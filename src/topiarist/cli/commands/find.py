@@ -20,7 +20,7 @@ from topiarist.text.spelling import format_proposals
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
-    from topiarist.collection.search.descent import Branch, Descent
+    from topiarist.collection.search.descent import Descent, Subtopic
     from topiarist.collection.search.results import Explanation, Hit, SearchResult, TopicHits
     from topiarist.collection.search.saved_searches import SavedSearch
 
@@ -343,19 +343,19 @@ def _print_descent(screen: Screen, options: Options, descent: Descent) -> None:
         _print_branch(screen, step.branch, descent.steps[0].branch.documents, "  " * depth)
         if others:
             left = ", ".join(f"{one_line(branch.name)} {branch.documents:,}" for branch in others[:TOPICS_SHOWN])
-            screen.cut("  " * depth, (f"    left aside: {left}", "dim"))
+            screen.cut("  " * depth, (f"    in other subtopics: {left}", "dim"))
     command, typed = _repeat_command(options)
     by = "" if options.by == "both" else f" --by {options.by}"
     if not descent.choices:
         screen.next((f"{command}{by} --topic {descent.steps[-1].branch.topic}", *typed))
         return
-    screen.heading("Which way?")
+    screen.heading("Choose a subtopic")
     for branch in descent.choices[:CHOICES_SHOWN]:
         _print_branch(screen, branch, descent.steps[-1].branch.documents, "")
     screen.next(*((f"{command}{by} --down --topic {branch.topic}", *typed) for branch in descent.choices[:3]))
 
 
-def _print_branch(screen: Screen, branch: Branch, of: int, indent: str) -> None:
+def _print_branch(screen: Screen, branch: Subtopic, of: int, indent: str) -> None:
     name = screen.fits(branch.name, (screen.width or 100) // 2)
     kept = f"{branch.documents:,} "
     words = ", ".join(map(one_line, branch.words))

@@ -244,7 +244,7 @@ def _describe_vector_weight(model: Any, state: GrowState) -> str:
     if getattr(model, "directions_", None) is None:
         if is_bundled:
             return "The texts are short, but words alone decide: held-out words are more likely without word vectors"
-        return "The vectors are left aside: held-out words are more likely without them"
+        return "The vectors are not used: held-out words are more likely without them"
     if is_bundled:
         return "The texts are short and English: bundled word vectors decide with the words (without: --vectors none)"
     return f"Vectors and words decide together: agreement with a topic counts up to {model.concentration_:g} nats"

@@ -17,7 +17,7 @@ N_WORDS = 5
 
 
 @dataclass(frozen=True)
-class Branch:
+class Subtopic:
     """Topic with its words and the number of matches that it would keep."""
 
     topic: int
@@ -33,8 +33,8 @@ class Branch:
 class Step:
     """Topic on the path, with the subtopics that keep matches, the largest number first."""
 
-    branch: Branch
-    below: tuple[Branch, ...]
+    branch: Subtopic
+    below: tuple[Subtopic, ...]
 
     def to_dict(self) -> dict[str, Any]:
         return {**self.branch.to_dict(), "below": [branch.to_dict() for branch in self.below]}
@@ -47,7 +47,7 @@ class Descent:
     steps: tuple[Step, ...]
 
     @property
-    def choices(self) -> tuple[Branch, ...]:
+    def choices(self) -> tuple[Subtopic, ...]:
         """Subtopics of the last step, among which the user decides; empty at a leaf."""
         return self.steps[-1].below
 
@@ -61,9 +61,9 @@ def descend(collection: Collection, rows: Array, topic: int | str | None = None)
     root = outline.tree.root
     node = root if topic is None else outline.node(outline.find(topic))
 
-    def describe(child: int, count: int) -> Branch:
+    def describe(child: int, count: int) -> Subtopic:
         words = () if child == root else collection.tree.nodes[child].words[:N_WORDS]  # the root has general words
-        return Branch(outline.topics[child], outline.tree.names[child], words, count)
+        return Subtopic(outline.topics[child], outline.tree.names[child], words, count)
 
     return follow(
         node,
@@ -73,7 +73,9 @@ def descend(collection: Collection, rows: Array, topic: int | str | None = None)
     )
 
 
-def follow(node: int, children: Callable[[int], Any], counts: Array, describe: Callable[[int, int], Branch]) -> Descent:
+def follow(
+    node: int, children: Callable[[int], Any], counts: Array, describe: Callable[[int, int], Subtopic]
+) -> Descent:
     """Return the steps from a node down, for the number of matches under each node."""
     steps = []
     while True:

@@ -22,6 +22,7 @@ COLUMNS = (24.0, 24.0, 20.0, 17.0, 13.5, 11.0, 9.2, 8.0, 7.0, 6.2, 5.6)  # of op
 DEEPEST = len(COLUMNS) - 1  # levels that are open at most; deeper ones are a click away
 BEND, MOST_BEND, GAP = 0.28, 5.0, 0.5  # of a column, of all, before a name
 THINNEST, THINNER, THICKEST = 0.035, 1.3, 3.2  # in rows: of a branch; of the trunk, in a small picture and a large one
+OPEN_ROWS = 3  # that an open branch has at least; the style sheet has the same height
 HUES, SHAPES = 9, 7  # colours of headings, and signs beside them: together they come back after 63
 
 
@@ -42,7 +43,12 @@ def choose_hue(branch: int) -> str:
 
 
 def count_rows(row: Row) -> int:
-    return sum(map(count_rows, row.below)) + (row.more > 0) if row.below else 1
+    """Return the rows of a branch; an open one has room for its name above its own line."""
+    return max(_count_rows_below(row), OPEN_ROWS) if row.below else 1
+
+
+def _count_rows_below(row: Row) -> int:
+    return sum(map(count_rows, row.below)) + (row.more > 0)
 
 
 def count_open_levels(row: Row) -> int:
@@ -82,6 +88,7 @@ def _branches(root: Row) -> Iterator[Branch]:
         middle = top + count_rows(row) / 2
         yield Branch(row, depth, begin, middle, thick(row))
         place = middle - sum(map(thick, row.below)) / 2
+        top = middle - _count_rows_below(row) / 2
         for child in row.below:
             yield from draw_children(child, depth + 1, place + thick(child) / 2, top)
             top, place = top + count_rows(child), place + thick(child)

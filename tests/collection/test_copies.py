@@ -18,7 +18,6 @@ from tests.grown import (  # noqa: F401
 from topiarist import CAM
 from topiarist.collection.check import check_folder
 from topiarist.collection.collection import Collection
-from topiarist.collection.copies import read_all_minima
 from topiarist.collection.grow.exclusions import find_exclusions
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.counts.duplicates import Duplicates
@@ -114,7 +113,7 @@ def test_added_documents_are_compared_with_what_is_there(pile):
     assert [one.copy_of for one in filed] == ["", "pile/" + documents()[5].id + ".txt", "new"]
     assert filed[1].shared == 1.0
     assert pile.copies.rows.tolist()[-2:] == [219, 220]
-    assert read_all_minima(pile).shape[0] == len(pile) == 221
+    assert pile.minima.shape[0] == len(pile) == 221
     np.testing.assert_array_equal(pile.shares[[219]].toarray(), pile.shares[[5]].toarray())
     assert filed[2].document.title == filed[0].document.title
     assert check_folder(pile.folder.path) == []
@@ -136,8 +135,8 @@ def test_state_without_signatures_is_damaged(pile):
     with Collection.open(pile.folder.path) as forged:
         parts = {role: name for role, name in forged.state.parts.items() if not role.startswith("minima")}
         forged.state = replace(forged.state, parts=parts)
-        with pytest.raises(DamagedError, match="it has no minima"):
-            read_all_minima(forged)
+        with pytest.raises(DamagedError, match="has no minima"):
+            _ = forged.minima
 
 
 def test_no_copies_change_nothing():

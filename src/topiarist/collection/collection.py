@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topiarist.arrays import Bools, Csr, Floats
+from topiarist.arrays import Array, Bools, Csr, Floats
 from topiarist.collection import contents
 from topiarist.collection.classify.predictions import Categories
 from topiarist.collection.contents import Counting, Description
@@ -28,7 +28,7 @@ from topiarist.collection.describe.topic_tree import (
 from topiarist.collection.file.placer import Placer
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.tree_state import TreeState
-from topiarist.collection.state import CATEGORIES, COUNTS, SEARCH, SHARES, TREE, State
+from topiarist.collection.state import CATEGORIES, COUNTS, MINIMA, SEARCH, SHARES, TREE, VECTORS, State
 from topiarist.collection.state_cache import PARTS, STATE, StateCache, cached
 from topiarist.counts.column_map import ColumnMap
 from topiarist.counts.counting import CountedTexts, count_with_coverage
@@ -267,19 +267,25 @@ class Collection:
     @cached(STATE)
     def all_counts(self) -> Csr:
         """Documents × words of the texts, before edits of words."""
-        return self._pieces(COUNTS)
+        counts: Csr = self._read_pieces(COUNTS)
+        return counts
 
     @cached(PARTS)
     def shares(self) -> Csr:
         """Documents × classes of the model: P(class|document)."""
-        return self._pieces(SHARES)
+        shares: Csr = self._read_pieces(SHARES)
+        return shares
+
+    @property
+    def minima(self) -> Array:
+        """Signatures of the documents, by which duplicates are found."""
+        minima: Array = self._read_pieces(MINIMA)
+        return minima
 
     @cached(STATE)
     def vectors(self) -> Floats | None:
         """Embeddings, documents × dimensions, mapped; None without embeddings."""
-        from topiarist.collection.document_vectors import vectors_of
-
-        return vectors_of(self)
+        return self._read_pieces(VECTORS) if self.state.pieces(VECTORS) else None
 
     @property
     def encoder_vectors(self) -> Floats | None:
@@ -591,7 +597,7 @@ class Collection:
                 ) from None
             raise
 
-    def _pieces(self, role: str) -> Csr:
+    def _read_pieces(self, role: str) -> Any:
         with self._reading(role):
             return contents.read_pieces([self.part(name) for name in self.state.pieces(role)], len(self), role)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from topiarist.arrays import Array, Csr
+from topiarist.arrays import Csr
 from topiarist.collection.classify.predictions import (
     Categories,
     read_held_out,
@@ -20,6 +20,7 @@ from topiarist.collection.classify.predictions import (
     write_predictions,
 )
 from topiarist.collection.describe.nodes import NodeSummary
+from topiarist.collection.state import MINIMA, VECTORS
 from topiarist.counts.column_map import ColumnMap
 from topiarist.counts.corpus import build_counted_text
 from topiarist.counts.languages import Languages
@@ -28,6 +29,7 @@ from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError, describe_error, reading, to_limit_error
 from topiarist.estimators.model_folder import load_model, save_model
+from topiarist.storage.generation import Generation, Part, new_part
 from topiarist.storage.sealed_folder import write_json
 from topiarist.storage.tensors import map_tensors, write_tensors
 from topiarist.storage.vocabulary_file import read_vocabulary, write_vocabulary
@@ -37,6 +39,7 @@ from topiarist.text.repeated import Repeated
 ARRAYS, COUNTING, TOPICS, MODEL = "arrays.safetensors", "counting.json", "topics.json", "model"
 CATEGORIES, LANGUAGES = "categories.json", "languages.safetensors"
 CSR = ("data", "indices", "indptr")
+DENSE_TYPES = {MINIMA: np.uint32, VECTORS: np.float16}  # of the numbers, for the roles with dense rows
 SETTING_KINDS: dict[str, Any] = {  # valid types in a file of counting settings
     "stem": str | None, "stop_words": str | tuple | None, "segmenter": str, "numbers": bool, "titles": bool,
     "min_documents": int, "min_document_share": float | int, "max_words": int | None, "max_document_share": float | int,
@@ -79,9 +82,33 @@ class Description:
     facts: Mapping[str, Any]  # curve, reason, usual values of a document
 
 
-def write_matrix(folder: Path, matrix: Csr) -> None:
-    arrays = {name: np.ascontiguousarray(getattr(matrix, name)) for name in CSR}
-    write_tensors(folder / ARRAYS, {**arrays, "shape": np.array(matrix.shape, np.int64)})
+def write_part(generation: Generation, role: str, rows: Any, counting: Counting | None = None) -> Part:
+    """Write rows of documents as a part of a collection, the counts of a first piece with the rules of counting."""
+    with new_part(generation, role) as part:
+        write_rows(part.folder, role, rows)
+        if counting is not None:
+            write_counting(part.folder, counting)
+    return part.part
+
+
+def write_rows(folder: Path, role: str, rows: Any) -> None:
+    """Write rows of documents: sparse counts and shares, dense signatures and embeddings."""
+    if role in DENSE_TYPES:
+        write_tensors(folder / ARRAYS, {role: np.ascontiguousarray(rows, DENSE_TYPES[role])})
+    else:
+        arrays = {name: np.ascontiguousarray(getattr(rows, name)) for name in CSR}
+        write_tensors(folder / ARRAYS, {**arrays, "shape": np.array(rows.shape, np.int64)})
+
+
+def read_rows(folder: Path, role: str) -> Any:
+    """Return the rows of ``write_rows``, mapped."""
+    if role not in DENSE_TYPES:
+        return read_matrix(folder)
+    with reading(str(folder / ARRAYS)):
+        rows = mark_releasable(map_tensors(folder / ARRAYS)[role])
+        if rows.ndim != 2:
+            raise ValueError(f"an array of shape {rows.shape}")
+        return rows
 
 
 def write_languages(folder: Path, languages: Languages) -> None:
@@ -95,8 +122,8 @@ def read_languages(folder: Path) -> Languages:
     return Languages(tuple(bytes(arrays["codes"]).decode().split()), np.array(arrays["places"]))
 
 
-def read_rows(folder: Path, rows: slice) -> Csr:
-    """Read some rows of a matrix into memory, without reading the rest."""
+def load_some_rows(folder: Path, rows: slice) -> Csr:
+    """Load some rows of a matrix into memory, without reading the rest."""
     arrays = map_tensors(folder / ARRAYS)
     with reading(str(folder / ARRAYS)):
         data, indices, indptr = (arrays[name] for name in CSR)
@@ -128,22 +155,11 @@ def read_matrix(folder: Path) -> Csr:
         return csr_array((data, indices, indptr), shape=(n_rows, n_columns))
 
 
-def write_minima(folder: Path, minima: Array) -> None:
-    write_tensors(folder / ARRAYS, {"minima": np.ascontiguousarray(minima)})
-
-
-def read_minima(folder: Path) -> Array:
-    """Return the stored MinHash values, mapped."""
-    with reading(str(folder / ARRAYS)):
-        return mark_releasable(map_tensors(folder / ARRAYS)["minima"])
-
-
-def stack_rows(matrices: Sequence[Csr]) -> Csr:
-    """Return the rows of all matrices; a single matrix stays mapped."""
-    if len(matrices) == 1:
-        return matrices[0]
-    matrix: Csr = vstack(matrices, format="csr")
-    return matrix
+def stack_rows(pieces: Sequence[Any]) -> Any:
+    """Return the rows of all matrices or arrays; a single one stays mapped."""
+    if len(pieces) == 1:
+        return pieces[0]
+    return np.concatenate(pieces) if isinstance(pieces[0], np.ndarray) else vstack(pieces, format="csr")
 
 
 def replace_rows(shares: Csr, is_replaced: Any, rows: Csr) -> Csr:
@@ -153,13 +169,15 @@ def replace_rows(shares: Csr, is_replaced: Any, rows: Csr) -> Csr:
     return changed_shares
 
 
-def read_pieces(folders: Sequence[Path], n_docs: int, role: str) -> Csr:
-    matrix = stack_rows([read_matrix(folder) for folder in folders])
-    if matrix.shape[0] != n_docs:
+def read_pieces(folders: Sequence[Path], n_docs: int, role: str) -> Any:
+    if not folders:
+        raise DamagedError(f"the collection has no {role}", hint="topiarist check")
+    rows = stack_rows([read_rows(folder, role) for folder in folders])
+    if rows.shape[0] != n_docs:
         raise DamagedError(
-            f"the collection has {n_docs:,} documents and {role} of {matrix.shape[0]:,}", hint="topiarist check"
+            f"the collection has {n_docs:,} documents and {role} of {rows.shape[0]:,}", hint="topiarist check"
         )
-    return matrix
+    return rows
 
 
 def write_counting(folder: Path, counting: Counting) -> None:

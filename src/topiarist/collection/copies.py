@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topiarist.arrays import Array, Bools, Csr, Ints
-from topiarist.collection import contents
 from topiarist.collection.contents import Counting
-from topiarist.collection.state import MINIMA
 from topiarist.counts.corpus import build_counted_text
 from topiarist.counts.duplicates import (
     MIN_PAIRS,
@@ -20,7 +18,6 @@ from topiarist.counts.duplicates import (
     find_different_words,
     find_duplicates,
 )
-from topiarist.errors import DamagedError
 from topiarist.storage import facts
 from topiarist.storage.database import Database
 from topiarist.storage.document_table import Documents
@@ -84,17 +81,9 @@ def get_compared_text(document: Document, counting: Counting) -> str:
     return body if len(set(body.split())) > MIN_PAIRS else counting.text_of(document)
 
 
-def read_all_minima(collection: Collection) -> Array:
-    pieces = collection.state.pieces(MINIMA)
-    if not pieces:
-        display_path = collection.folder.display_path
-        raise DamagedError(f"{display_path} is damaged: it has no {MINIMA}", hint=f"topiarist check {display_path}")
-    return np.concatenate([contents.read_minima(collection.part(name)) for name in pieces])
-
-
 def find_copies_among(collection: Collection, documents: Sequence[Document]) -> tuple[Duplicates, Array]:
     """Return the duplicates among new documents, in rows after the present ones, and the new signatures."""
-    minima, counting = read_all_minima(collection), collection.counting
+    minima, counting = collection.minima, collection.counting
     texts, n_before = [get_compared_text(document, counting) for document in documents], len(minima)
     new_minima = compute_text_signatures([counting.text_of(document) for document in documents])
     stored = make_text_reader(collection.documents, counting)

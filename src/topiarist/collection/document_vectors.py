@@ -18,11 +18,10 @@ from topiarist.counts.embeddings import vector_sources
 from topiarist.counts.embeddings.vector_sources import VectorSource, to_vector_source
 from topiarist.counts.embeddings.word_encoder import WordEncoder, mark_words
 from topiarist.counts.vectors import compute_nearest_cosines, find_rows_with_vectors
-from topiarist.errors import DamagedError, InputError, UsageError, reading
+from topiarist.errors import InputError, UsageError
 from topiarist.storage import edit_log, facts
 from topiarist.storage.document_table import Documents
-from topiarist.storage.generation import Generation, Part, new_part, open_part
-from topiarist.storage.tensors import map_tensors, write_tensors
+from topiarist.storage.generation import Generation, open_part
 from topiarist.text.documents import Document
 from topiarist.text.language import detect_language_among, language_name
 from topiarist.text.stop_words import resolve_stop_words
@@ -33,26 +32,11 @@ if TYPE_CHECKING:
 BATCH = 4_096  # documents whose vectors are stored at once
 PARTIAL_VECTORS, READ_VECTORS = "coming_vectors", "read_vectors"  # settings with the parts: during a grow, and complete
 ABOUT_VECTORS = "vectors"  # setting with the source
-NAME = "vectors"  # of the tensor in a part
 FOREIGN = "other_languages"  # field of the setting: documents in languages that the encoder does not know
 MAX_LANGUAGES = 3  # languages in an error
 OUTLIER_SHARE = 0.01  # share of a collection's own documents that are outliers
 SAMPLE = 5_000  # documents, spread evenly, from which the threshold is computed
 MIN_DOCUMENTS = 50  # documents with vectors; fewer give no threshold
-
-
-def write_vectors(folder: Any, rows: Floats) -> None:
-    """Write rows in half precision."""
-    write_tensors(folder / contents.ARRAYS, {NAME: np.ascontiguousarray(rows, np.float16)})
-
-
-def read_vectors(folder: Any) -> Floats:
-    """Return the rows of ``write_vectors``, mapped."""
-    with reading(str(folder / contents.ARRAYS)):
-        vectors = map_tensors(folder / contents.ARRAYS)[NAME]
-        if vectors.ndim != 2:
-            raise ValueError(f"an array of shape {vectors.shape}")
-        return vectors
 
 
 def load_vectors(
@@ -61,29 +45,30 @@ def load_vectors(
     """Return the embeddings of all documents of a grow, resuming from the stored parts; None without a source."""
     settings = facts.settings(generation.database)
     if settings.get(READ_VECTORS):
-        return read_vectors(open_part(generation, settings[READ_VECTORS]))
+        vectors: Floats = contents.read_rows(open_part(generation, settings[READ_VECTORS]), VECTORS)
+        return vectors
     if source is None:
         return None
     source = to_vector_source(source)
     parts, documents = list(settings.get(PARTIAL_VECTORS, [])), Documents(generation.database)
-    rows = [read_vectors(open_part(generation, name)) for name in parts]
+    rows = [contents.read_rows(open_part(generation, name), VECTORS) for name in parts]
     done, n_foreign = sum(map(len, rows)), 0
     while done < n_docs:
         batch = documents.load_many(range(done, min(done + BATCH, n_docs)))
         codes = facts.language_codes(generation.database, range(done, done + len(batch)))
         rows.append(_encode_batch(source, done, batch, rows[0].shape[1] if rows else None, codes))
-        part = _write_vector_part(generation, rows[-1])
+        part = contents.write_part(generation, VECTORS, rows[-1])
         parts.append(part.name)
         with generation.database.transaction():
             edit_log.keep(generation.database, [part])
             facts.change_settings(generation.database, {PARTIAL_VECTORS: parts})
         done += len(batch)
     source.check(n_docs)
-    vectors = rows[0] if len(rows) == 1 else np.concatenate(rows)
+    vectors = contents.stack_rows(rows)
     n_vectors, name = int(np.count_nonzero(find_rows_with_vectors(vectors))), parts[0]
     if not n_vectors:
         raise InputError("no document has a vector", hint="Pass vectors that are not all zero.")
-    new_parts = [] if len(rows) == 1 else [_write_vector_part(generation, vectors)]
+    new_parts = [] if len(rows) == 1 else [contents.write_part(generation, VECTORS, vectors)]
     about = {"from": source.describe(), "encoder": getattr(source, "name", ""), "documents": n_vectors}
     about |= {"kind": type(source).__name__, "dimensions": int(vectors.shape[1])}
     if known_languages(source):
@@ -139,29 +124,10 @@ def _encode_batch(
     return rows
 
 
-def _write_vector_part(generation: Generation, rows: Floats) -> Part:
-    with new_part(generation, VECTORS) as part:
-        write_vectors(part.folder, rows)
-    return part.part
-
-
 def with_vectors(generation: Generation, state: State) -> State:
     """Return the state of a grow with its embeddings, if there are any."""
     name = facts.settings(generation.database).get(READ_VECTORS)
     return state if not name else state.with_pieces(VECTORS, [name])
-
-
-def vectors_of(collection: Collection) -> Floats | None:
-    """Return the vectors of all documents, mapped if they are one piece; None without embeddings."""
-    pieces = [read_vectors(collection.part(name)) for name in collection.state.pieces(VECTORS)]
-    if not pieces:
-        return None
-    vectors = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-    if len(vectors) != len(collection):
-        raise DamagedError(
-            f"the collection has {len(collection):,} documents and {len(vectors):,} vectors", hint="topiarist check"
-        )
-    return vectors
 
 
 def vectors_for(collection: Collection, documents: Sequence[Document], first: int, source: Any) -> Floats | None:

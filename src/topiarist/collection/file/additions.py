@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Array, Csr, Floats
+from topiarist.arrays import Csr, Floats
 from topiarist.collection import contents
 from topiarist.collection.copies import (
     find_copies_among,
     load_duplicates,
-    read_all_minima,
     save_duplicates,
     use_shares_of_originals,
 )
-from topiarist.collection.document_vectors import write_vectors
 from topiarist.collection.grow.fit_description import find_stable_nodes, name_by_words, open_corpus, save_fit
 from topiarist.collection.search import index_part
 from topiarist.collection.shape.kept_names import retire_names
 from topiarist.collection.state import COUNTS, GENERATION, MINIMA, SEARCH, SHARES, TREE, VECTORS, State
 from topiarist.errors import InputError
 from topiarist.storage import edit_log
-from topiarist.storage.generation import Generation, Part, new_part
+from topiarist.storage.generation import Generation, Part
 from topiarist.text.documents import Document
 from topiarist.text.repeated import without
 
@@ -83,11 +81,8 @@ class UniqueIds:
         self.ids, self.rename = set(ids), rename
         self.last_numbers: dict[str, int] = {}  # last number of each id, so that numbers are not searched again
 
-    def assign_ids(self, batch: Iterable[Document]) -> list[Document]:
-        """Return the documents, each with a unique id."""
-        return [self._assign_id(document) for document in batch]
-
-    def _assign_id(self, document: Document) -> Document:
+    def assign_id(self, document: Document) -> Document:
+        """Return the document with a unique id."""
         if document.id in self.ids:
             if not self.rename:
                 raise InputError(
@@ -123,14 +118,17 @@ class Addition:
         save_duplicates(self.generation.database, duplicates)
         self.copies = load_duplicates(self.generation.database)
         state = replace(self.state, n_docs=self.state.n_docs + len(documents))
-        state = self._add_signatures(self._add_rows(state, COUNTS, counts), minima)
-        state = state if vectors is None else self._add_vectors(state, vectors)
+        collection = self.collection
+        state = self._add_piece(state, COUNTS, counts, lambda: collection.all_counts)
+        state = self._add_piece(state, MINIMA, minima, lambda: collection.minima)
+        if vectors is not None:
+            state = self._add_piece(state, VECTORS, vectors, lambda: collection.vectors)
         if learn and self.learns:
             state = self._learn(state, counts, vectors)
         else:
-            all_shares = use_shares_of_originals(self.copies, contents.stack_rows([self.collection.shares, shares]))
-            state = self._add_rows(state, SHARES, all_shares[self.state.n_docs :])
-        forms = self.collection.counting.repeated.forms
+            all_shares = use_shares_of_originals(self.copies, contents.stack_rows([collection.shares, shares]))
+            state = self._add_piece(state, SHARES, all_shares[self.state.n_docs :], lambda: collection.shares)
+        forms = collection.counting.repeated.forms
         plain = (
             [replace(document, text=without(document.text, forms)) for document in documents] if forms else documents
         )
@@ -138,41 +136,14 @@ class Addition:
         self.parts.append(search)
         return state.with_part(SEARCH, search.name)
 
-    def _add_signatures(self, state: State, minima: Array) -> State:
-        """Return a state with the signatures of documents, as one more piece or merged with all others."""
-        if len(state.pieces(MINIMA)) >= MAX_PIECES:
-            minima = np.concatenate([read_all_minima(self.collection), minima])
-            state = state.with_pieces(MINIMA, [])
-        with new_part(self.generation, MINIMA) as part:
-            contents.write_minima(part.folder, minima)
-        self.parts.append(part.part)
-        return state.with_piece(MINIMA, part.name)
-
-    def _add_vectors(self, state: State, vectors: Floats) -> State:
-        """Return a state with the embeddings of documents, as one more piece or merged with all others."""
-        if len(state.pieces(VECTORS)) >= MAX_PIECES and self.collection.vectors is not None:
-            vectors, state = np.concatenate([self.collection.vectors, vectors]), state.with_pieces(VECTORS, [])
-        with new_part(self.generation, VECTORS) as part:
-            write_vectors(part.folder, vectors)
-        self.parts.append(part.part)
-        return state.with_piece(VECTORS, part.name)
-
-    def _add_rows(self, state: State, role: str, rows: Csr) -> State:
+    def _add_piece(self, state: State, role: str, rows: Any, read_rows: Callable[[], Any]) -> State:
         """Return a state with these rows, as one more piece or merged with all others."""
-        if len(state.pieces(role)) < MAX_PIECES:
-            return state.with_piece(role, self._matrix(role, rows))
-        old = self.collection.all_counts if role == COUNTS else self.collection.shares
-        all_rows = contents.stack_rows([old, rows])
-        counting = self.collection.counting if role == COUNTS else None
-        return state.with_pieces(role, [self._matrix(role, all_rows, counting)])
-
-    def _matrix(self, role: str, rows: Csr, counting: Any = None) -> str:
-        with new_part(self.generation, role) as part:
-            contents.write_matrix(part.folder, rows)
-            if counting is not None:
-                contents.write_counting(part.folder, counting)
-        self.parts.append(part.part)
-        return part.name
+        counting = None
+        if len(state.pieces(role)) >= MAX_PIECES:
+            rows, state = contents.stack_rows([read_rows(), rows]), state.with_pieces(role, [])
+            counting = self.collection.counting if role == COUNTS else None
+        self.parts.append(contents.write_part(self.generation, role, rows, counting))
+        return state.with_piece(role, self.parts[-1].name)
 
     def _learn(self, state: State, counts: Csr, vectors: Floats | None) -> State:
         """Return a state with the model after the batch, new words of its topics, and new shares of all documents."""

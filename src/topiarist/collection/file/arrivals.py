@@ -223,7 +223,7 @@ def add_documents(
         parts, n_brought = list[Batch](), 0
         source = None if vectors is None else to_vector_source(vectors)
         for chunk in split_batches(named, BATCH_SIZE):
-            batch = list(ids.assign_ids(chunk))
+            batch = [ids.assign_id(document) for document in chunk]
             n_brought += len(batch)
             if has_split:
                 forms = collection.counting.repeated.forms

@@ -101,14 +101,14 @@ def count_documents(state: GrowState, reading: SourceReading, inspection: Inspec
     special, general = set_general_words_aside(corpus, language_words if language_words.any() else None, state.scratch)
     counting = Counting(special.vocabulary, special.settings, general, repeated)
     with new_part(generation, COUNTS) as counts:
-        contents.write_matrix(counts.folder, special.counts)
+        contents.write_rows(counts.folder, COUNTS, special.counts)
         contents.write_counting(counts.folder, counting)
         contents.write_languages(counts.folder, languages)
     del special, corpus  # later stages map the counts
-    with new_part(generation, MINIMA) as minima:
-        contents.write_minima(minima.folder, signatures.array())
+    minima = contents.write_part(generation, MINIMA, signatures.array())
     reporter.show_detail("copies, and texts that are nearly the same")
-    duplicates = find_duplicates(contents.read_minima(minima.folder), make_text_reader(documents, counting))
+    stored_minima = contents.read_rows(generation.folder / minima.name, MINIMA)
+    duplicates = find_duplicates(stored_minima, make_text_reader(documents, counting))
     if len(duplicates):
         reporter.add_note(describe_duplicates(len(duplicates), duplicates.n_originals, reading.unit))
     count_facts |= {
@@ -124,7 +124,7 @@ def count_documents(state: GrowState, reading: SourceReading, inspection: Inspec
         save_duplicates(database, duplicates)
         facts.add_languages(database, ((row, languages.of(row)) for row in range(n_docs)))
         count_facts[LANGUAGE_COLUMN] = _add_language_column(state.recipe, generation, languages)
-        edit_log.keep(database, [counts.part, minima.part])
+        edit_log.keep(database, [counts.part, minima])
         facts.add_problems(database, reading.problems)
         if reading.removed:
             facts.add_removed_digests(database, reading.removed)

@@ -132,9 +132,7 @@ def save_fit(
     description = Description(nodes, facts)
     with new_part(generation, TREE) as tree:
         contents.write_tree(tree.folder, model, description)
-    with new_part(generation, SHARES) as rows:
-        contents.write_matrix(rows.folder, shares)
-    return SavedFit((tree.part, rows.part), description, shares)
+    return SavedFit((tree.part, contents.write_part(generation, SHARES, shares)), description, shares)
 
 
 def _list_languages(settings: Mapping[str, Any], n_docs: int) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +19,8 @@ from topiarist.collection.classify.predictions import (
     PredictedLabels,
 )
 from topiarist.collection.contents import Counting, Description
-from topiarist.collection.copies import read_all_minima, save_duplicates
+from topiarist.collection.copies import save_duplicates
 from topiarist.collection.describe.provenance import GROWN_WITH, count_documents_at_growth
-from topiarist.collection.document_vectors import write_vectors
 from topiarist.collection.grow.exclusions import COPIES, REPEATED, add_repeated_lines, count_repeated_lines
 from topiarist.collection.grow.inheritance import N_GROWN, count_grown_documents
 from topiarist.collection.search.index_part import write_without
@@ -33,7 +31,7 @@ from topiarist.counts.validation import sum_columns
 from topiarist.storage import facts
 from topiarist.storage.column_table import ColumnTable
 from topiarist.storage.date_table import Dates
-from topiarist.storage.generation import Part, new_part
+from topiarist.storage.generation import Part
 from topiarist.storage.review_table import ReviewTable
 from topiarist.storage.succession import ReducedGeneration, copy_part, copy_whole_part
 
@@ -80,21 +78,14 @@ def write_rows(
 ) -> tuple[State, list[Part]]:
     """Write the rows of the documents in ``keep`` and name the new parts in the state."""
     counts = collection.all_counts[keep]
-    rows: dict[str, tuple[Callable[[Path, Any], None], Any]] = {
-        COUNTS: (contents.write_matrix, counts if columns is None else counts[:, columns]),
-        SHARES: (contents.write_matrix, collection.shares[keep]),
-        MINIMA: (contents.write_minima, read_all_minima(collection)[keep]),
-    }
+    rows: dict[str, Any] = {COUNTS: counts if columns is None else counts[:, columns], SHARES: collection.shares[keep]}
+    rows[MINIMA] = collection.minima[keep]
     if collection.vectors is not None:
-        rows[VECTORS] = write_vectors, np.asarray(collection.vectors)[keep]
+        rows[VECTORS] = np.asarray(collection.vectors)[keep]
     parts = []
-    for role, (write, values) in rows.items():
-        with new_part(succession.new, role) as part:
-            write(part.folder, values)
-            if role == COUNTS:
-                contents.write_counting(part.folder, counting)
-        state = state.with_pieces(role, [part.name])
-        parts.append(part.part)
+    for role, values in rows.items():
+        parts.append(contents.write_part(succession.new, role, values, counting if role == COUNTS else None))
+        state = state.with_pieces(role, [parts[-1].name])
     return state, parts
 
 

@@ -80,7 +80,7 @@ class ClusterIndexer:
 def _index_run(rows: slice, index: str, counts: str) -> WrittenSegment:
     """Index a run of documents on a worker; no file stays open, since the next grow may reuse the names."""
     search_index = SearchIndex.open(index, check=False, n_threads=1)
-    return search_index.write_run(contents.read_rows(Path(counts), rows))
+    return search_index.write_run(contents.load_some_rows(Path(counts), rows))
 
 
 def write_index(

@@ -48,7 +48,7 @@ from topiarist.progress import ProgressReporter
 from topiarist.storage import edit_log
 from topiarist.storage.collection_folder import Manifest
 from topiarist.storage.database import Database
-from topiarist.storage.generation import DATABASE, Generation, Part, new_part
+from topiarist.storage.generation import DATABASE, Generation, Part
 from topiarist.storage.succession import carry_marks_back
 from topiarist.trees.tree import Tree
 
@@ -163,9 +163,8 @@ def _write_pinned_shares(collection: Collection, generation: Generation, state: 
     shares = pin_shares(collection.shares, state.shape, rows)
     if shares is collection.shares:
         return state, []
-    with new_part(generation, SHARES) as part:
-        contents.write_matrix(part.folder, shares)
-    return state.with_pieces(SHARES, [part.name]), [part.part]
+    part = contents.write_part(generation, SHARES, shares)
+    return state.with_pieces(SHARES, [part.name]), [part]
 
 
 def undo_last_step(collection: Collection, *, wait: float = 0.0, expected: str | None = None) -> str:

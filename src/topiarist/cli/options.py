@@ -10,11 +10,12 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.text.dates import AUTO, ORDERS
@@ -24,30 +25,54 @@ from topiarist.text.readers.columns import ROLES
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
-PANELS = (None, "What to read", "What to count", "What to print")
-_, READING, COUNTING, OUTPUT = PANELS
+DECLARATION = "declaration"  # key of a field's metadata
+PANELS = (None, "What to read", "What to print")
+_, READING, OUTPUT = PANELS
 ALL_OPTIONS = ("",)  # of a command that changes something whatever its options are
 DEMO, STDIN = "demo", "-"
 SELECTION = (  # options that decide which documents are read
     "sources", "text_column", "title_column", "id_column", "xml_path", "ocr", "include", "exclude", "limit",
     "max_failures",
 )  # fmt: skip
+MORE_SETTINGS = "More settings are keys of topiarist.toml, such as stop-words: --show-config prints all keys."
 
 
-def option(help: str, *names: str, panel: str | None = None, **settings: Any) -> Any:
-    """An option in one of the panels of ``--help``; without names it is called like its field."""
-    return typer.Option(*names, rich_help_panel=panel, help=help, **settings)
+def option(default: Any, help: str, *names: str, panel: str | None = None, **settings: Any) -> Any:
+    """Declare an option in one of the panels of ``--help``; without names it is called like its field."""
+    return _declare(default, typer.Option(*names, rich_help_panel=panel, help=help, **settings))
 
 
-reading, counting, printing = (partial(option, panel=panel) for panel in PANELS[1:])
-flag = partial(option, metavar=" ")  # is there or not
+def argument(default: Any, help: str, metavar: str) -> Any:
+    return _declare(default, typer.Argument(metavar=metavar, help=help, show_default=False))
+
+
+def _declare(default: Any, declaration: Any) -> Any:
+    return field(default=default, metadata={DECLARATION: declaration})
+
+
+reading, printing = (partial(option, panel=panel) for panel in PANELS[1:])
 # A setting is no option of the command line: a key of topiarist.toml or a variable of the environment sets it. The
 # parser knows it, hidden, so that its values are read and checked as those of options. ``settings_file`` refuses it.
 setting = partial(option, hidden=True)
+folder_argument = partial(argument, MISSING, "A collection, as `topiarist grow` has made it.", "FOLDER")
+debug_option = partial(option, False, "Show where an error came from.", hidden=True)
+wait_setting = partial(setting, 0.0, "Seconds to wait while another program writes into the collection.", min=0)
+topic_option = partial(option, None, "Restrict to a topic: its number, its name, or a unique word of its name.")
+why_option = partial(printing, False, "Explain each result: matching words and topics.")
 
 
-def examples(*lines: str) -> str:
-    return "\n\n".join(["Examples:", *(f"    {line}" for line in lines)])
+def number_option(default: int, help: str = "Number of documents to show.") -> Any:
+    return printing(default, help, "--number", "-n", min=1)
+
+
+def choice_option(default: Any, help: str, *names: str, panel: str | None = None) -> Any:
+    """Declare an option that takes one of several names, which ``--help`` lists."""
+    return option(default, help, metavar=f"<{'|'.join(names)}>", parser=one_of(names), panel=panel)
+
+
+def dates_option(default: str | None) -> Any:
+    help = "Order of day and month in ambiguous dates such as 05/06/2025: `day-first` or `month-first`."
+    return reading(default, help, metavar="ORDER", parser=one_of((AUTO, *ORDERS)))
 
 
 def one_of(names: Iterable[str]) -> Callable[[str], str]:
@@ -59,65 +84,50 @@ def one_of(names: Iterable[str]) -> Callable[[str], str]:
     return read
 
 
-def choice(*names: str) -> dict[str, Any]:
-    """Return the arguments of an option that takes one of several names."""
-    return {"metavar": f"<{'|'.join(names)}>", "parser": one_of(names)}
-
-
-FOLDER = typer.Argument(metavar="FOLDER", help="A collection, as `topiarist grow` has made it.", show_default=False)
-NUMBER = printing("Number of documents to show.", "-n", "--number", min=1)
-EXPLAIN_OPTION = printing("Explain each result: matching words and topics.", "--why")
-MORE_SETTINGS = "More settings are keys of topiarist.toml, such as stop-words: --show-config prints all keys."
-DATE_ORDERS = (AUTO, *ORDERS)
-DATES_HELP = "Order of day and month in ambiguous dates such as 05/06/2025: `day-first` or `month-first`."
-DATE_COLUMN = reading("Column that holds the date.", metavar="NAME")
-LABEL_COLUMN = reading("Column that holds labels, with ; between them.", metavar="NAME")
-INCLUDE = reading("Only files like this, e.g. '*.txt'.", metavar="PATTERN")
-EXCLUDE = reading("No files like this.", metavar="PATTERN")
-UNDER = option("Restrict to a topic: its number, its name, or a unique word of its name.", "--topic")
-WAIT = setting("Seconds to wait while another program writes into the collection.", metavar="SECONDS", min=0)
-HIDDEN_DEBUG = printing("Show where an error came from.", "--debug", hidden=True)
+def examples(*lines: str) -> str:
+    return "\n\n".join(["Examples:", *(f"    {line}" for line in lines)])
 
 
 @dataclass(frozen=True, kw_only=True)
 class FolderOptions:
     """Options of all commands on a collection: folder and output."""
 
-    folder: Annotated[str, FOLDER]
-    json: Annotated[bool, printing("One JSON document on standard output.", "--json")] = False
-    quiet: Annotated[bool, printing("Results only: no progress, no advice.", "--quiet", "-q")] = False
-    verbose: Annotated[int, printing("Print details; twice: more details.", "--verbose", "-v", count=True)] = 0
-    debug: Annotated[bool, HIDDEN_DEBUG] = False
+    folder: str = folder_argument()
+    json: bool = printing(False, "One JSON document on standard output.")
+    quiet: bool = printing(False, "Results only: no progress, no advice.", "--quiet", "-q")
+    verbose: int = printing(0, "Print details; twice: more details.", "--verbose", "-v", count=True)
+    debug: bool = debug_option()
 
 
 @dataclass(frozen=True, kw_only=True)
 class WritingOptions(FolderOptions):
     """Options of commands that can change a collection: how long to wait for another one."""
 
-    wait: Annotated[float, WAIT] = 0.0
+    wait: float = wait_setting()
 
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnOptions:
-    """The options of all commands that read tables, XML and scans."""
+    """Options of all commands that read tables, XML and scans."""
 
-    text_column: Annotated[str | None, reading("Column that holds the text.", metavar="NAME")] = None
-    title_column: Annotated[str | None, reading("Column that holds the title.", metavar="NAME")] = None
-    id_column: Annotated[str | None, reading("Column that holds the id.", metavar="NAME")] = None
-    xml_path: Annotated[
-        str | None, setting("Elements of XML files that are documents, such as `channel/item`.", panel=READING)
-    ] = None
-    ocr: Annotated[
-        bool, setting("Read PDF pages that are pictures, also if other pages have text.", "--ocr", panel=READING)
-    ] = False
+    text_column: str | None = reading(None, "Column that holds the text.", metavar="NAME")
+    title_column: str | None = reading(None, "Column that holds the title.", metavar="NAME")
+    id_column: str | None = reading(None, "Column that holds the id.", metavar="NAME")
+    xml_path: str | None = setting(None, "Elements of XML files that are documents, such as `channel/item`.")
+    ocr: bool = setting(False, "Read PDF pages that are pictures, also if other pages have text.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class AsGrownOptions(ColumnOptions):
-    """Options of commands that read documents for a collection, by default as it was grown."""
+class MetadataOptions(ColumnOptions):
+    """Options of commands that also read dates and labels."""
 
-    date_column: Annotated[str | None, DATE_COLUMN] = None
-    label_column: Annotated[str | None, LABEL_COLUMN] = None
+    date_column: str | None = reading(None, "Column that holds the date.", metavar="NAME")
+    label_column: str | None = reading(None, "Column that holds labels, with ; between them.", metavar="NAME")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsGrownOptions(MetadataOptions):
+    """Options of commands that read documents for a collection, by default as it was grown."""
 
     def reading_settings(self, collection: Collection) -> ReadingSettings:
         """Return the settings by which sources are read for a collection."""
@@ -134,55 +144,43 @@ class AsGrownOptions(ColumnOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceOptions(ColumnOptions):
+class PatternOptions:
+    """Options of commands that read folders."""
+
+    include: list[str] | None = reading(None, "Only files like this, e.g. '*.txt'.", metavar="PATTERN")  # noqa: RUF009
+    exclude: list[str] | None = reading(None, "No files like this.", metavar="PATTERN")  # noqa: RUF009
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions(ColumnOptions, PatternOptions):
     """Options of commands that read documents: sources, counting, threads and output."""
 
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOURCE…", help="Folders, files or addresses, `-` for JSON lines on standard input, or `demo`."
-        ),
-    ]
-    include: Annotated[list[str] | None, INCLUDE] = None
-    exclude: Annotated[list[str] | None, EXCLUDE] = None
-    follow_links: Annotated[
-        bool, setting("Follow links that lead out of a folder, to files or folders.", "--follow-links", panel=READING)
-    ] = False
-    limit: Annotated[int | None, reading("Maximum number of documents.", metavar="N", min=1)] = None
-    max_failures: Annotated[
-        float,
-        setting("Percent of files, rows or messages that may fail without exit code 1.", panel=READING, min=0, max=100),
-    ] = 5.0
-    language: Annotated[
-        str, setting("Language of the texts, such as `en`. `auto` detects it from the first texts.", panel=COUNTING)
-    ] = Recipe.language
-    stop_words: Annotated[
-        str, setting("Stop words: `none`, a language such as `en`, `auto`, or a file of words.", panel=COUNTING)
-    ] = Recipe.stop_words
-    stem: Annotated[str | None, setting("Join the forms of a word: a language, or `auto`.", panel=COUNTING)] = (
-        Recipe.stem
+    sources: list[str] = argument(
+        MISSING, "Folders, files or addresses, `-` for JSON lines on standard input, or `demo`.", "SOURCE…"
     )
-    phrases: Annotated[bool, setting("Join pairs such as *black hole*.", "--phrases", panel=COUNTING)] = Recipe.phrases
-    numbers: Annotated[bool, setting("Count numbers as words.", "--numbers", panel=COUNTING)] = Recipe.numbers
-    min_documents: Annotated[
-        int | None,
-        setting("Documents that must contain a word; 3, or 1 in 100,000 if that is more.", panel=COUNTING, min=1),
-    ] = Recipe.min_documents
-    seed: Annotated[int, option("Same seed, same result.", metavar="N", min=0)] = Recipe.seed
-    threads: Annotated[int | None, setting("Number of threads. All cores by default.", min=1)] = None
-    config: Annotated[
-        str | None,
-        option("Settings file. Default: `topiarist.toml` in or next to the source.", metavar="FILE"),
-    ] = None
-    show_config: Annotated[bool, flag("Print every setting and where it comes from, and end.", "--show-config")] = False
-    json: Annotated[
-        bool, flag("One JSON document on standard output; progress as JSON lines.", "--json", panel=OUTPUT)
-    ] = False
-    quiet: Annotated[bool, flag("No progress.", "--quiet", "-q", panel=OUTPUT)] = False
-    verbose: Annotated[
-        int, flag("Print details; twice: more details.", "--verbose", "-v", panel=OUTPUT, count=True)
-    ] = 0
-    debug: Annotated[bool, HIDDEN_DEBUG] = False
+    follow_links: bool = setting(False, "Follow links that lead out of a folder, to files or folders.")
+    limit: int | None = reading(None, "Maximum number of documents.", metavar="N", min=1)
+    max_failures: float = setting(
+        5.0, "Percent of files, rows or messages that may fail without exit code 1.", min=0, max=100
+    )
+    language: str = setting(Recipe.language, "Language, such as `en`. `auto` detects it from the first texts.")
+    stop_words: str = setting(Recipe.stop_words, "Stop words: `none`, a language, `auto`, or a file of words.")
+    stem: str | None = setting(Recipe.stem, "Join the forms of a word: a language, or `auto`.")
+    phrases: bool = setting(Recipe.phrases, "Join pairs such as *black hole*.")
+    numbers: bool = setting(Recipe.numbers, "Count numbers as words.")
+    min_documents: int | None = setting(
+        Recipe.min_documents, "Documents that must contain a word; 3, or 1 in 100,000 if that is more.", min=1
+    )
+    seed: int = option(Recipe.seed, "Same seed, same result.", metavar="N", min=0)
+    threads: int | None = setting(None, "Number of threads. All cores by default.", min=1)
+    config: str | None = option(
+        None, "Settings file. Default: `topiarist.toml` in or next to the source.", metavar="FILE"
+    )
+    show_config: bool = option(False, "Print every setting and where it comes from, and end.")
+    json: bool = printing(False, "One JSON document on standard output; progress as JSON lines.")
+    quiet: bool = printing(False, "No progress.", "--quiet", "-q")
+    verbose: int = printing(0, "Print details; twice: more details.", "--verbose", "-v", count=True)
+    debug: bool = debug_option()
 
     @property
     def is_demo(self) -> bool:
@@ -205,9 +203,7 @@ class SourceOptions(ColumnOptions):
 
     def recipe(self, **values: Any) -> Recipe:
         """Return the recipe of the shared options and further values."""
-        shared = {parameter.name for parameter in fields(Recipe)} & {
-            parameter.name for parameter in fields(SourceOptions)
-        }
+        shared = {item.name for item in fields(Recipe)} & {item.name for item in fields(SourceOptions)}
         return Recipe(**{name: getattr(self, name) for name in shared}, **values)
 
 
@@ -219,23 +215,24 @@ def named_columns(options: Any) -> Columns:
 
 def signature(options: type) -> inspect.Signature:
     """Return the options as a signature: those of the command before the shared ones."""
-    hints = get_type_hints(options, include_extras=True)
+    hints = get_type_hints(options)
     bases = [base for base in (FolderOptions, SourceOptions) if issubclass(options, base)]
     shared = {parameter.name for base in bases for parameter in fields(base)}
 
     def place(parameter: Field[Any]) -> tuple[bool, int, bool]:
-        panel = hints[parameter.name].__metadata__[0].rich_help_panel
+        panel = parameter.metadata[DECLARATION].rich_help_panel
         first = parameter.name in ("folder", "sources")
         return not first, PANELS.index(panel), (parameter.name in shared) != (panel == READING)
 
-    return inspect.Signature(
-        [
-            inspect.Parameter(
-                parameter.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=inspect.Parameter.empty if parameter.default is MISSING else parameter.default,
-                annotation=hints[parameter.name],
-            )
-            for parameter in sorted(fields(options), key=place)
-        ]
-    )
+    return inspect.Signature([make_parameter(item, hints[item.name]) for item in sorted(fields(options), key=place)])
+
+
+def make_parameter(item: Field[Any], hint: Any) -> inspect.Parameter:
+    """Return a parameter for the parser. A switch that is off by default has no value and no opposite."""
+    declaration = item.metadata[DECLARATION]
+    if isinstance(declaration, OptionInfo):
+        declaration.param_decls = declaration.param_decls or (f"--{item.name.strip('_').replace('_', '-')}",)
+        declaration.metavar = " " if hint is bool else declaration.metavar
+    default = inspect.Parameter.empty if item.default is MISSING else item.default
+    annotation = Annotated[hint, declaration]
+    return inspect.Parameter(item.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -21,10 +21,11 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import typer
 
+from topiarist.cli.options import DECLARATION
 from topiarist.cli.terminal.console import clean, speaks_unicode
 from topiarist.display.formats import one_line
 from topiarist.errors import UsageError
@@ -96,8 +97,7 @@ def format_assignments(options: Any, typed: Sequence[str]) -> list[str]:
     assignments = []
     for option in fields(options):
         value = getattr(options, option.name)
-        declaration = get_type_hints(type(options), include_extras=True)[option.name].__metadata__[0]
-        spellings = {f"--{key(option.name)}", *(getattr(declaration, "param_decls", None) or ())}
+        spellings = {f"--{key(option.name)}", *(getattr(option.metadata[DECLARATION], "param_decls", None) or ())}
         if option.name not in ONLY_TYPED and value != option.default and not names & spellings:
             assignments.append(f"{variable(option.name)}={_in_variable(value)}")
     return ["env", *assignments] if assignments else []

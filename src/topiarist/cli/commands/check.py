@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from topiarist.cli.options import WritingOptions, examples, option
 from topiarist.cli.terminal.screen import Screen
@@ -22,7 +22,7 @@ STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 class Options(WritingOptions):
     """Check the integrity of a collection: checksums, tables and references."""
 
-    repair: Annotated[bool, option("Rebuild the full-text index and remove leftover files.", "--repair")] = False
+    repair: bool = option(False, "Rebuild the full-text index and remove leftover files.")
 
 
 def run(options: Options) -> None:

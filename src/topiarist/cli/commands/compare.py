@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
-import typer
-
-from topiarist.cli.options import FolderOptions, examples, option, printing
+from topiarist.cli.options import FolderOptions, argument, examples, number_option, option
 from topiarist.cli.terminal.screen import opened
 from topiarist.display.formats import one_line
 from topiarist.errors import UsageError
@@ -20,11 +17,9 @@ WRITES = ()
 class Options(FolderOptions):
     """Compare the trees of two collections, or a tree with what it was before the last step."""
 
-    other: Annotated[str | None, typer.Argument(metavar="OTHER", help="Another collection of the same documents.")] = (
-        None
-    )
-    before: Annotated[bool, option("Compare with the tree before the last edit.", "--before")] = False
-    number: Annotated[int, printing("Changes of each kind to show.", "-n", "--number", min=1)] = 5
+    other: str | None = argument(None, "Another collection of the same documents.", "OTHER")
+    before: bool = option(False, "Compare with the tree before the last edit.")
+    number: int = number_option(5, "Changes of each kind to show.")
 
 
 def run(options: Options) -> None:

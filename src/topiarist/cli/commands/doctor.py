@@ -9,12 +9,11 @@ import time
 from ctypes.util import find_library
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Annotated
 
 from rich.table import Table
 from rich.text import Text
 
-from topiarist.cli.options import HIDDEN_DEBUG, examples, flag
+from topiarist.cli.options import debug_option, examples, option
 from topiarist.cli.terminal.console import Console, print_json
 from topiarist.version import __version__
 
@@ -46,9 +45,9 @@ SETS = {"float32": ("paths", "classes", "search"), "float64": ("paths", "classes
 class Options:
     """Show the Python environment, optional packages and missing dependencies."""
 
-    warm: Annotated[bool, flag("Compile the numerical kernels now instead of at the first fit.", "--warm")] = False
-    json: Annotated[bool, flag("One JSON document on standard output.", "--json")] = False
-    debug: Annotated[bool, HIDDEN_DEBUG] = False
+    warm: bool = option(False, "Compile the numerical kernels now instead of at the first fit.")
+    json: bool = option(False, "One JSON document on standard output.")
+    debug: bool = debug_option()
 
 
 def run(options: Options) -> None:

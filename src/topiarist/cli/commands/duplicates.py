@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from topiarist.cli.options import FolderOptions, examples, option, printing
+from topiarist.cli.options import FolderOptions, examples, number_option, option, printing
 from topiarist.cli.terminal.screen import Screen, opened
 from topiarist.display.formats import and_more, count_noun, one_line, whole_percent
 from topiarist.errors import UsageError
@@ -35,12 +35,10 @@ class Options(FolderOptions):
     --by-meaning: pairs of one topic that are no copies, but whose vectors point the same way; nothing is folded for it.
     """
 
-    number: Annotated[int, printing("Documents with copies to list.", "--number", "-n", min=1)] = 20
-    all: Annotated[bool, printing("Every document, and every copy.", "--all")] = False
-    by_meaning: Annotated[bool, option("Documents that are alike by their vectors, instead.", "--by-meaning")] = False
-    min_cosine: Annotated[
-        float, option("How near they are at least, with --by-meaning: a cosine.", "--least", min=0.5, max=1.0)
-    ] = 0.9
+    number: int = number_option(20, "Documents with copies to list.")
+    all: bool = printing(False, "Every document, and every copy.")
+    by_meaning: bool = option(False, "Documents that are alike by their vectors, instead.")
+    min_cosine: float = option(0.9, "Lowest cosine of two vectors, with --by-meaning.", "--least", min=0.5, max=1.0)
 
 
 def run(options: Options) -> None:

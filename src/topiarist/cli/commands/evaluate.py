@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from topiarist.cli.options import WritingOptions, examples, flag, printing
+from topiarist.cli.options import WritingOptions, examples, number_option, option
 from topiarist.cli.terminal.console import PATIENCE, Console
 from topiarist.cli.terminal.screen import opened
 from topiarist.display.formats import count_noun, one_line, whole_percent
@@ -26,8 +26,8 @@ LEAST_SHOWN = 10  # topics that came back least
 class Options(WritingOptions):
     """Measure the tree with the labels of its documents, if it has labels, and without them."""
 
-    number: Annotated[int, printing("Labels to show.", "-n", "--number", min=1)] = 10
-    stability: Annotated[bool, flag(STABILITY_HELP, "--stability")] = False
+    number: int = number_option(10, "Labels to show.")
+    stability: bool = option(False, STABILITY_HELP)
 
 
 def run(options: Options) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from topiarist.cli.options import FOLDER, HIDDEN_DEBUG, examples, option
+from topiarist.cli.options import debug_option, examples, folder_argument, option
 
 EPILOG = examples(
     "topiarist explore mail.topiary", "topiarist explore mail.topiary --port 8000 --no-browser --read-only"
@@ -21,18 +20,16 @@ LANGUAGE_HELP = "Language of the pages: en, de, or auto (the language of the bro
 class Options:
     """Open a collection in the browser: walk its tree, search, read, shape."""
 
-    folder: Annotated[str, FOLDER]
-    port: Annotated[int, option("0: any that is free.", min=0, max=65535)] = 0
-    no_browser: Annotated[bool, option("Only print the address.", "--no-browser")] = False
-    read_only: Annotated[bool, option("Disable all changes.", "--read-only")] = False
-    no_token: Annotated[
-        bool, option("Do not require an access token. Any local user can open the pages.", "--no-token")
-    ] = False
-    token_file: Annotated[str | None, option(PROGRAMS_HELP, metavar="FILE")] = None
-    allow_remote: Annotated[str | None, option(REMOTE_HELP, metavar="HOST")] = None
-    originals: Annotated[list[str] | None, option(ORIGINALS_HELP, metavar="PATH")] = None
-    language: Annotated[str, option(LANGUAGE_HELP, metavar="CODE")] = "auto"
-    debug: Annotated[bool, HIDDEN_DEBUG] = False
+    folder: str = folder_argument()
+    port: int = option(0, "0: any that is free.", min=0, max=65535)
+    no_browser: bool = option(False, "Only print the address.")
+    read_only: bool = option(False, "Disable all changes.")
+    no_token: bool = option(False, "Do not require an access token. Any local user can open the pages.")
+    token_file: str | None = option(None, PROGRAMS_HELP, metavar="FILE")
+    allow_remote: str | None = option(None, REMOTE_HELP, metavar="HOST")
+    originals: list[str] | None = option(None, ORIGINALS_HELP, metavar="PATH")
+    language: str = option("auto", LANGUAGE_HELP, metavar="CODE")
+    debug: bool = debug_option()
 
 
 def run(options: Options) -> None:

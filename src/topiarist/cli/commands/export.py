@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from functools import partial
 from pathlib import PurePath
-from typing import Annotated
 
 from topiarist.cli.options import FolderOptions, examples, option
 from topiarist.cli.terminal.console import binary_output
@@ -33,17 +32,13 @@ THINGS = {"wholes": "whole document", "searches": "search"}
 class Options(FolderOptions):
     """Write documents with their topics, topics, words, the tree or the model for other programs."""
 
-    output: Annotated[str, option("Output file; `-` is standard output.", "--output", "-o", metavar="FILE")]
-    what: Annotated[
-        str | None, option("`documents`, `wholes` (of passages), `topics`, `words`, `searches`, `tree` or `model`.")
-    ] = None
-    format: Annotated[
-        str | None, option("csv, excel (CSV for Excel), jsonl, parquet; a tree: json, paths, ttl, rdf. By the name.")
-    ] = None
-    rho: Annotated[float, option("How certain the level of a document is.", min=0, max=1)] = 0.5
-    words: Annotated[int, option("Words of each topic.", min=1)] = 20
-    texts: Annotated[bool, option("The texts of the documents too.", "--texts")] = False
-    force: Annotated[bool, option("Replace an existing file.", "--force")] = False
+    output: str = option(MISSING, "Output file; `-` is standard output.", "--output", "-o", metavar="FILE")
+    what: str | None = option(None, "documents, wholes (of passages), topics, words, searches, tree or model.")
+    format: str | None = option(None, "csv, excel, jsonl, parquet; a tree: json, paths, ttl, rdf. Default: by suffix.")
+    rho: float = option(0.5, "How certain the level of a document is.", min=0, max=1)
+    words: int = option(20, "Words of each topic.", min=1)
+    texts: bool = option(False, "The texts of the documents too.")
+    force: bool = option(False, "Replace an existing file.")
 
 
 def run(options: Options) -> None:

@@ -6,23 +6,19 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, cast
+from dataclasses import MISSING, dataclass, field
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-import typer
 from rich.text import Text
 
 from topiarist.cli.options import (
-    DATE_ORDERS,
-    DATES_HELP,
-    EXCLUDE,
-    INCLUDE,
     AsGrownOptions,
+    PatternOptions,
     WritingOptions,
+    argument,
+    dates_option,
     examples,
-    one_of,
     option,
-    reading,
 )
 from topiarist.cli.terminal.console import binary_output, clean
 from topiarist.cli.terminal.screen import Screen
@@ -70,35 +66,27 @@ FIELDS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(AsGrownOptions, WritingOptions):
+class Options(AsGrownOptions, PatternOptions, WritingOptions):
     """Put new documents into the tree: each at the deepest topic that is still certain, with the words that decided.
 
     Nothing is kept without `--add`. Tables and dates are read as those that the collection was grown from, unless an
     option says otherwise; a column that `grow` named and a table lacks is an error.
     """
 
-    new: Annotated[
-        list[str], typer.Argument(metavar="NEW…", help="Folders, files, or `-` for JSON lines on standard input.")
-    ]
-    rho: Annotated[float, option("How certain a topic must be to file under it.", min=0, max=1)] = 0.5
-    several: Annotated[bool, option("List every topic with at least a tenth of a document.", "--several")] = False
-    add: Annotated[
-        bool, option("Keep the documents in the collection: all, or none. `remove` takes them out again.", "--add")
-    ] = False
-    no_learn: Annotated[bool, option("Do not let the model learn from --add.", "--no-learn")] = False
-    rename: Annotated[bool, option("Let --add give a new id to a document whose id is taken.", "--rename")] = False
-    branch: Annotated[bool, option("Propose new topics for documents that fit no topic.", "--branch")] = False
-    dry_run: Annotated[bool, option("Print the result without changing or moving anything.", "--dry-run")] = False
-    output: Annotated[str | None, option("A file for the rows.", "--output", "-o")] = None
-    format: Annotated[
-        str | None, option("`table`, `csv`, `excel` (CSV for Excel), `jsonl` or `parquet`; by the name of the file.")
-    ] = None
-    move_to: Annotated[str | None, option("Move the files into folders of this one, named as the topics.")] = None
-    dates: Annotated[str | None, reading(DATES_HELP, metavar="ORDER", parser=one_of(DATE_ORDERS))] = None
-    include: Annotated[list[str] | None, INCLUDE] = None
-    exclude: Annotated[list[str] | None, EXCLUDE] = None
-    vectors: Annotated[str | None, option("Vectors of the new documents: a file as `grow` takes it.")] = None
-    embed: Annotated[str | None, option("A program for their vectors, as `grow` takes it.", metavar="COMMAND")] = None
+    new: list[str] = argument(MISSING, "Folders, files, or `-` for JSON lines on standard input.", "NEW…")
+    rho: float = option(0.5, "How certain a topic must be to file under it.", min=0, max=1)
+    several: bool = option(False, "List every topic with at least a tenth of a document.")
+    add: bool = option(False, "Keep the documents, all or none. `remove` takes them out again.")
+    no_learn: bool = option(False, "Do not let the model learn from --add.")
+    rename: bool = option(False, "Let --add give a new id to a document whose id is taken.")
+    branch: bool = option(False, "Propose new topics for documents that fit no topic.")
+    dry_run: bool = option(False, "Print the result without changing or moving anything.")
+    output: str | None = option(None, "A file for the rows.", "--output", "-o")
+    format: str | None = option(None, "table, csv, excel (CSV for Excel), jsonl or parquet. Default: by suffix.")
+    move_to: str | None = option(None, "Move the files into folders of this one, named as the topics.")
+    dates: str | None = dates_option(None)
+    vectors: str | None = option(None, "Vectors of the new documents: a file as `grow` takes it.")
+    embed: str | None = option(None, "A program for their vectors, as `grow` takes it.", metavar="COMMAND")
 
     @property
     def keeps(self) -> bool:

@@ -6,12 +6,11 @@ import json
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.text import Text
 
-from topiarist.cli.options import EXPLAIN_OPTION, NUMBER, UNDER, WritingOptions, examples, option
+from topiarist.cli.options import WritingOptions, argument, examples, number_option, option, topic_option, why_option
 from topiarist.cli.terminal.screen import Screen, bar, opened
 from topiarist.display.formats import DOT, and_more, count_noun, join_path, one_line, percent
 from topiarist.errors import UsageError
@@ -49,29 +48,20 @@ class Options(WritingOptions):
     like:ID asks for more like a document, -like:ID for others.
     """
 
-    query: Annotated[
-        list[str] | None, typer.Argument(metavar="QUERY…", help="Words, phrases and filters to search for.")
-    ] = None
-    like: Annotated[
-        list[str] | None, option("More like this document; may be given several times.", "--like", metavar="ID")
-    ] = None
-    not_: Annotated[
-        list[str] | None, option("Not like this one; may be given several times.", "--not", metavar="ID")
-    ] = None
-    by: Annotated[str, option("`both`, `words` (all words exactly as typed), or `meaning`.")] = "both"
-    topic: Annotated[str | None, UNDER] = None
-    number: Annotated[int, NUMBER] = 10
-    why: Annotated[bool, EXPLAIN_OPTION] = False
-    down: Annotated[bool, option("Follow the matches down the tree, and list what each step would keep.")] = False
-    queries: Annotated[
-        str | None,
-        option("A file with a query on each line (- for standard input): one table, or JSON lines.", "--queries"),
-    ] = None
-    tag: Annotated[str | None, option("Tag all matches; without matches, the listed documents.", "--tag")] = None
-    save: Annotated[str | None, option("Keep the query with the collection, under a name.", metavar="NAME")] = None
-    saved: Annotated[str | None, option("Ask a query that was saved.", metavar="NAME")] = None
-    list_saved: Annotated[bool, option("List the queries that were saved.", "--list-saved")] = False
-    delete_saved: Annotated[str | None, option("Let a saved query go.", metavar="NAME")] = None
+    query: list[str] | None = argument(None, "Words, phrases and filters to search for.", "QUERY…")
+    like: list[str] | None = option(None, "More like this document; may be given several times.", metavar="ID")
+    not_: list[str] | None = option(None, "Not like this one; may be given several times.", metavar="ID")
+    by: str = option("both", "`both`, `words` (all words exactly as typed), or `meaning`.")
+    topic: str | None = topic_option()
+    number: int = number_option(10)
+    why: bool = why_option()
+    down: bool = option(False, "Follow the matches down the tree, and list what each step would keep.")
+    queries: str | None = option(None, "File with a query on each line, `-` for standard input.")
+    tag: str | None = option(None, "Tag all matches; without matches, the listed documents.")
+    save: str | None = option(None, "Keep the query with the collection, under a name.", metavar="NAME")
+    saved: str | None = option(None, "Ask a query that was saved.", metavar="NAME")
+    list_saved: bool = option(False, "List the queries that were saved.")
+    delete_saved: str | None = option(None, "Let a saved query go.", metavar="NAME")
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from topiarist.cli.options import FolderOptions, examples, option, printing
+from topiarist.cli.options import FolderOptions, argument, examples, number_option, option
 from topiarist.cli.terminal.screen import Screen, opened
 from topiarist.display.formats import count_noun, one_line, percent, share_between, times_between, verb
 
@@ -30,13 +28,9 @@ NAME = 34  # columns of the name of a topic
 class Options(FolderOptions):
     """List the topics in which groups of a column, label, tag or type exceed the others."""
 
-    column: Annotated[
-        str | None, typer.Argument(metavar="COLUMN", help="Column to group by. Omit it to list the columns.")
-    ] = None
-    between: Annotated[
-        list[str] | None, option("One of two groups to compare with each other; give it twice.", metavar="GROUP")
-    ] = None
-    number: Annotated[int, printing("Groups, and topics of each, to show.", "-n", "--number", min=1)] = 8
+    column: str | None = argument(None, "Column to group by. Omit it to list the columns.", "COLUMN")
+    between: list[str] | None = option(None, "One of two groups to compare. Give it twice.", metavar="GROUP")
+    number: int = number_option(8, "Groups, and topics of each, to show.")
 
 
 def run(options: Options) -> None:

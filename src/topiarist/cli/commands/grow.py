@@ -9,30 +9,25 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from topiarist.cli.options import (
     ALL_OPTIONS,
-    COUNTING,
-    DATE_COLUMN,
-    DATE_ORDERS,
-    DATES_HELP,
-    LABEL_COLUMN,
     MORE_SETTINGS,
-    OUTPUT,
     READING,
     STDIN,
-    WAIT,
+    MetadataOptions,
     SourceOptions,
+    dates_option,
     examples,
-    flag,
     one_of,
     option,
     printing,
     reading,
     setting,
+    wait_setting,
 )
 from topiarist.cli.settings_file import format_assignments
 from topiarist.cli.source_stream import Extra, Stream, default_folder, digest
@@ -63,6 +58,7 @@ EPILOG = examples(
 )
 WRITES = ALL_OPTIONS
 OUTPUT_HELP = "Folder of the collection. Default: `NAME.topiary` with the name of the source."
+TOPICS_HELP = "Number of topics; `auto`: chosen by held-out words."
 MODEL_HELP = f"Kind of tree: {join_names([f'`{name}`' for name in TREE_MODELS])}."
 HIERARCHY_HELP = "Fit this tree to labelled documents instead of growing one: paths, JSON, YAML or SKOS."
 GROWTH_HELP = "How a tree grows: `guided`, by geometry and EM, or `annealed`, by temperature as in the papers."
@@ -108,54 +104,42 @@ def memory_size(text: str) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(SourceOptions):
+class Options(SourceOptions, MetadataOptions):
     """Grow a topic tree from documents, save it as a collection and print it."""
 
-    wait: Annotated[float, WAIT] = 0.0
-    output: Annotated[str | None, option(OUTPUT_HELP, "--output", "-o", metavar="FOLDER")] = None
-    topics: Annotated[
-        int | None,
-        option(
-            "Number of topics; `auto`: chosen by held-out words.",
-            "--topics",
-            "--leaves",
-            "-k",
-            metavar="auto|N",
-            parser=topics_number,
-        ),
-    ] = Recipe.topics
-    model: Annotated[str, option(MODEL_HELP, metavar="NAME", parser=one_of(TREE_MODELS))] = Recipe.model
-    hierarchy: Annotated[str | None, option(HIERARCHY_HELP, metavar="FILE")] = None
-    fields: Annotated[str, option(FIELDS_HELP, metavar="FILE|none")] = Recipe.fields
-    growth: Annotated[str, setting(GROWTH_HELP)] = Recipe.growth
-    topic_mix: Annotated[str | None, setting(MIX_HELP)] = Recipe.topic_mix
-    no_headings: Annotated[bool, setting(NO_HEADINGS_HELP, "--no-headings")] = not Recipe.headings
-    online: Annotated[bool, setting(ONLINE_HELP, "--online")] = Recipe.online
-    device: Annotated[str, setting("`cpu`, or `cuda` for an NVIDIA GPU.", parser=one_of(DEVICES))] = DEVICES[0]
-    cluster: Annotated[str | None, option(CLUSTER_HELP, metavar="ADDRESS|local:N")] = None
-    memory: Annotated[int | None, option(MEMORY_HELP, metavar="SIZE", parser=memory_size)] = None
-    force: Annotated[bool, flag("Replace an existing collection once the new one is complete.", "--force")] = False
-    take_removed: Annotated[
-        bool, setting("With --force, read documents again that `remove` took out.", "--take-removed")
-    ] = False
-    resume: Annotated[bool, flag("Continue a grow that was stopped or killed.", "--resume")] = False
-    dry_run: Annotated[bool, flag("Estimate time and memory without writing anything.", "--dry-run")] = False
-    date_column: Annotated[str | None, DATE_COLUMN] = None
-    label_column: Annotated[str | None, LABEL_COLUMN] = None
-    dates: Annotated[str, reading(DATES_HELP, metavar="ORDER", parser=one_of(DATE_ORDERS))] = Recipe.dates
-    columns: Annotated[str, setting(COLUMNS_HELP, panel=READING)] = Recipe.columns
-    labels: Annotated[str | None, reading("A table of labels with the columns id and label.", metavar="FILE")] = None
-    vectors: Annotated[str | None, reading(VECTORS_HELP, metavar="FILE|none")] = None
-    encoder: Annotated[bool, flag(ENCODER_HELP, "--encoder", panel=READING)] = False
-    embed: Annotated[str | None, reading(EMBED_HELP, metavar="COMMAND")] = None
-    keep_repeated: Annotated[bool, setting(KEEP_HELP, "--keep-repeated", panel=COUNTING)] = Recipe.keep_repeated
-    passages: Annotated[bool, setting(PASSAGES_HELP, "--passages", panel=COUNTING)] = Recipe.passages
-    languages: Annotated[str, setting(LANGUAGES_HELP, panel=COUNTING, parser=one_of(LANGUAGE_WAYS))] = Recipe.languages
-    words: Annotated[int, setting("Number of words to print for each topic.", panel=OUTPUT, min=1, max=20)] = 8
-    depth: Annotated[int | None, setting(DEPTH_HELP, panel=OUTPUT, min=0)] = None
-    figure: Annotated[str | None, printing("Draw the tree into a .png, .svg or .pdf file.", metavar="FILE")] = None
-    check_stability: Annotated[bool, setting(STABILITY_HELP, "--check-stability")] = False
-    curve: Annotated[str | None, setting(CURVE_HELP, panel=OUTPUT)] = None
+    wait: float = wait_setting()
+    output: str | None = option(None, OUTPUT_HELP, "--output", "-o", metavar="FOLDER")
+    topics: int | None = option(
+        Recipe.topics, TOPICS_HELP, "--topics", "--leaves", "-k", metavar="auto|N", parser=topics_number
+    )
+    model: str = option(Recipe.model, MODEL_HELP, metavar="NAME", parser=one_of(TREE_MODELS))
+    hierarchy: str | None = option(None, HIERARCHY_HELP, metavar="FILE")
+    fields: str = option(Recipe.fields, FIELDS_HELP, metavar="FILE|none")
+    growth: str = setting(Recipe.growth, GROWTH_HELP)
+    topic_mix: str | None = setting(Recipe.topic_mix, MIX_HELP)
+    no_headings: bool = setting(not Recipe.headings, NO_HEADINGS_HELP)
+    online: bool = setting(Recipe.online, ONLINE_HELP)
+    device: str = setting(DEVICES[0], "`cpu`, or `cuda` for an NVIDIA GPU.", parser=one_of(DEVICES))
+    cluster: str | None = option(None, CLUSTER_HELP, metavar="ADDRESS|local:N")
+    memory: int | None = option(None, MEMORY_HELP, metavar="SIZE", parser=memory_size)
+    force: bool = option(False, "Replace an existing collection once the new one is complete.")
+    take_removed: bool = setting(False, "With --force, read documents again that `remove` took out.")
+    resume: bool = option(False, "Continue a grow that was stopped or killed.")
+    dry_run: bool = option(False, "Estimate time and memory without writing anything.")
+    dates: str = dates_option(Recipe.dates)
+    columns: str = setting(Recipe.columns, COLUMNS_HELP)
+    labels: str | None = reading(None, "A table of labels with the columns id and label.", metavar="FILE")
+    vectors: str | None = reading(None, VECTORS_HELP, metavar="FILE|none")
+    encoder: bool = option(False, ENCODER_HELP, panel=READING)
+    embed: str | None = reading(None, EMBED_HELP, metavar="COMMAND")
+    keep_repeated: bool = setting(Recipe.keep_repeated, KEEP_HELP)
+    passages: bool = setting(Recipe.passages, PASSAGES_HELP)
+    languages: str = setting(Recipe.languages, LANGUAGES_HELP, parser=one_of(LANGUAGE_WAYS))
+    words: int = setting(8, "Number of words to print for each topic.", min=1, max=20)
+    depth: int | None = setting(None, DEPTH_HELP, min=0)
+    figure: str | None = printing(None, "Draw the tree into a .png, .svg or .pdf file.", metavar="FILE")
+    check_stability: bool = setting(False, STABILITY_HELP)
+    curve: str | None = setting(None, CURVE_HELP)
 
 
 def run(options: Options) -> None:

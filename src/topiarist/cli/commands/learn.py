@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from topiarist.cli.options import ALL_OPTIONS, WritingOptions, examples, option
 from topiarist.cli.terminal.screen import Screen, opened
@@ -32,20 +32,14 @@ class Options(WritingOptions):
     subject is taken.
     """
 
-    from_column: Annotated[
-        str | None, option("Column to learn from: any that `topiarist groups FOLDER` lists.", metavar="NAME")
-    ] = None
-    labels: Annotated[str | None, option("CSV, TSV or JSON lines with the columns id and label.")] = None
-    several: Annotated[bool | None, option("Whether a document may have several labels.", "--several/--single")] = None
-    separator: Annotated[
-        str | None,
-        option("Separator of several labels in one cell. Default: bar or semicolon in a table, none in a column."),
-    ] = None
-    unlabelled_weight: Annotated[
-        float | None,
-        option("Weight of documents without a label. Default: chosen by held-out documents.", min=0, max=1),
-    ] = None
-    holdout: Annotated[float, option("Share of the labelled documents to judge by.", min=0, max=0.9)] = 0.2
+    from_column: str | None = option(
+        None, "Column to learn from. `topiarist groups FOLDER` lists them.", metavar="NAME"
+    )
+    labels: str | None = option(None, "CSV, TSV or JSON lines with the columns id and label.")
+    several: bool | None = option(None, "Whether a document may have several labels.", "--several/--single")
+    separator: str | None = option(None, "Separator of labels in a cell. Default: | or ; in a table, none in a column.")
+    unlabelled_weight: float | None = option(None, "Weight of unlabelled documents. Default: chosen.", min=0, max=1)
+    holdout: float = option(0.2, "Share of the labelled documents to judge by.", min=0, max=0.9)
 
 
 def run(options: Options) -> None:

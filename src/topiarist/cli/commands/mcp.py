@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from topiarist.cli.options import FOLDER, HIDDEN_DEBUG, examples
+from topiarist.cli.options import debug_option, examples, folder_argument
 from topiarist.errors import ResourceError
 
 EPILOG = examples("topiarist mcp mail.topiary")
@@ -18,8 +17,8 @@ class Options:
     nothing. It speaks the Model Context Protocol on standard input and output; the program starts it.
     """
 
-    folder: Annotated[str, FOLDER]
-    debug: Annotated[bool, HIDDEN_DEBUG] = False
+    folder: str = folder_argument()
+    debug: bool = debug_option()
 
 
 def run(options: Options) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from topiarist.cli.options import UNDER, WritingOptions, examples, option
+from topiarist.cli.options import WritingOptions, examples, option, topic_option
 from topiarist.cli.terminal.console import PATIENCE as BAR_PATIENCE
 from topiarist.cli.terminal.console import Console
 from topiarist.cli.terminal.screen import Screen, opened
@@ -38,28 +38,17 @@ class Options(WritingOptions):
     first, applied with --apply as one step. Nothing is sent anywhere without --with or --at.
     """
 
-    with_: Annotated[
-        str | None,
-        option("A program that reads a prompt and answers; run without a shell.", "--with", metavar="COMMAND"),
-    ] = None
-    at: Annotated[
-        str | None, option("A server on this machine with the chat-completions interface.", "--at", metavar="URL")
-    ] = None
-    model: Annotated[str, option("Model of the server.", "--model", metavar="NAME")] = ""
-    allow_remote: Annotated[
-        bool, option("The server may be another machine: titles and words leave this one.", "--allow-remote")
-    ] = False
-    timeout: Annotated[float, option("Seconds for an answer.", "--timeout", min=0.1, max=86_400)] = PATIENCE
-    topic: Annotated[str | None, UNDER] = None
-    all: Annotated[bool, option("Propose names for topics that people have named, too.", "--all")] = False
-    apply: Annotated[bool, option("Rename, in one step that shape --undo takes back.", "--apply")] = False
-    pick: Annotated[
-        list[str] | None, option("Rename a topic to a candidate: 12=2.", "--pick", metavar="TOPIC=NUMBER")
-    ] = None
-    output: Annotated[
-        str | None, option("Keep the proposals as edits, to be read by shape.", "--output", "-o", metavar="FILE")
-    ] = None
-    force: Annotated[bool, option("Replace the file of --output.", "--force")] = False
+    with_: str | None = option(None, "Program that reads a prompt and prints an answer.", metavar="COMMAND")
+    at: str | None = option(None, "A server on this machine with the chat-completions interface.", metavar="URL")
+    model: str = option("", "Model of the server.", metavar="NAME")
+    allow_remote: bool = option(False, "The server may be another machine: titles and words leave this one.")
+    timeout: float = option(PATIENCE, "Seconds for an answer.", min=0.1, max=86_400)
+    topic: str | None = topic_option()
+    all: bool = option(False, "Propose names for topics that people have named, too.")
+    apply: bool = option(False, "Rename, in one step that shape --undo takes back.")
+    pick: list[str] | None = option(None, "Rename a topic to a candidate: 12=2.", metavar="TOPIC=NUMBER")
+    output: str | None = option(None, "File for the proposals, as edits for `shape`.", "--output", "-o", metavar="FILE")
+    force: bool = option(False, "Replace the file of --output.")
 
 
 def run(options: Options) -> None:

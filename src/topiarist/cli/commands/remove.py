@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from topiarist.cli.options import WritingOptions, examples, option
+from topiarist.cli.options import WritingOptions, argument, examples, option
 from topiarist.cli.terminal.screen import Screen, opened
 from topiarist.display.formats import and_more, one_line
 from topiarist.errors import UsageError
@@ -34,19 +34,11 @@ class Options(WritingOptions):
     Files that they came from are not touched.
     """
 
-    ids: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="ID…",
-            help="Documents, by the ids that `find` and `show` print. With `--forget` also removed documents.",
-        ),
-    ] = None
-    query: Annotated[str | None, option("All documents that a query finds by its words.", metavar="QUERY")] = None
-    forget: Annotated[
-        bool, option("Erase the documents from every file of the folder. Asks first; cannot be undone.", "--forget")
-    ] = False
-    yes: Annotated[bool, option("Do not ask.", "--yes", "-y")] = False
-    dry_run: Annotated[bool, option("List the documents without removing them.", "--dry-run")] = False
+    ids: list[str] | None = argument(None, "Ids of documents. With `--forget` also of removed documents.", "ID…")
+    query: str | None = option(None, "All documents that a query finds by its words.", metavar="QUERY")
+    forget: bool = option(False, "Erase the documents from every file of the folder. Asks first; cannot be undone.")
+    yes: bool = option(False, "Do not ask.", "--yes", "-y")
+    dry_run: bool = option(False, "List the documents without removing them.")
 
 
 def run(options: Options) -> None:

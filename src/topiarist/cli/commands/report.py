@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Annotated
 
-from topiarist.cli.options import FOLDER, HIDDEN_DEBUG, choice, examples, option
+from topiarist.cli.options import choice_option, debug_option, examples, folder_argument, option
 from topiarist.cli.terminal.console import PATIENCE, Console
 from topiarist.progress import RichReporter
 
@@ -21,12 +20,12 @@ DOCUMENTS_HELP = "typical: titles and a line of a few; all: full texts; none: wo
 class Options:
     """Write a collection into one HTML file that opens anywhere and loads nothing."""
 
-    folder: Annotated[str, FOLDER]
-    output: Annotated[str, option("The file to write.", "--output", "-o")] = "report.html"
-    documents: Annotated[str, option(DOCUMENTS_HELP, **choice("typical", "all", "none"))] = "typical"
-    language: Annotated[str, option("Language of the report: en or de.", metavar="CODE")] = "en"
-    force: Annotated[bool, option("Replace a file that is no report.", "--force")] = False
-    debug: Annotated[bool, HIDDEN_DEBUG] = False
+    folder: str = folder_argument()
+    output: str = option("report.html", "The file to write.", "--output", "-o")
+    documents: str = choice_option("typical", DOCUMENTS_HELP, "typical", "all", "none")
+    language: str = option("en", "Language of the report: en or de.", metavar="CODE")
+    force: bool = option(False, "Replace a file that is no report.")
+    debug: bool = debug_option()
 
 
 def run(options: Options) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -46,17 +46,12 @@ class Options(WritingOptions):
     y relevant, n not, s skip, u undo, q quit. Every judgement is kept at once; the review goes on where it ended.
     """
 
-    label: Annotated[str, option("The label that relevant documents get.", "--label", metavar="NAME")] = "relevant"
-    query: Annotated[str, option("Query that orders the first documents.", "--query", metavar="QUERY")] = ""
-    judgements: Annotated[
-        str | None,
-        option("A table with the columns id and label (y or n): answers from there.", "--judgements", metavar="FILE"),
-    ] = None
-    skipped: Annotated[bool, option("Begin with what was skipped.", "--skipped")] = False
-    target: Annotated[float, option("Stop at this recall …", "--target", min=0.5, max=0.999)] = 0.95
-    confidence: Annotated[
-        float, option("… with this confidence: chosen before the review begins.", "--confidence", min=0.5, max=0.999)
-    ] = 0.95
+    label: str = option("relevant", "The label that relevant documents get.", metavar="NAME")
+    query: str = option("", "Query that orders the first documents.", metavar="QUERY")
+    judgements: str | None = option(None, "Table of answers: id and label (y or n).", metavar="FILE")
+    skipped: bool = option(False, "Begin with what was skipped.")
+    target: float = option(0.95, "Stop at this recall …", min=0.5, max=0.999)
+    confidence: float = option(0.95, "… with this confidence: chosen before the review begins.", min=0.5, max=0.999)
 
 
 def run(options: Options) -> None:

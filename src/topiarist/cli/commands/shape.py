@@ -8,12 +8,10 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from topiarist.cli.commands import show, tree
-from topiarist.cli.options import ALL_OPTIONS, WritingOptions, examples, option
+from topiarist.cli.options import ALL_OPTIONS, WritingOptions, argument, examples, option
 from topiarist.cli.terminal.screen import Screen, opened
 from topiarist.display.formats import and_more, count_noun, describe_word_use, one_line
 from topiarist.errors import TopiaristError, UsageError
@@ -55,18 +53,13 @@ class Options(WritingOptions):
     a command, or in a file.
     """
 
-    edits: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[EDIT…|FILE]", help="An edit in words, or a .yaml or .json file of edits."),
-    ] = None
-    dry_run: Annotated[bool, option("Print the effect in numbers without changing anything.", "--dry-run")] = False
-    refit: Annotated[
-        bool | None, option("Fit the tree again now, or later; by default if an edit needs it.", "--refit/--no-refit")
-    ] = None
-    undo: Annotated[bool, option("Take the last step back, exactly.", "--undo")] = False
-    log: Annotated[bool, option("Print what was done.", "--log")] = False
-    words: Annotated[bool, option("List the word edits: seeds, ignored words and merged spellings.", "--words")] = False
-    interactive: Annotated[bool, option("Edit after edit, at a prompt.", "--interactive", "-i")] = False
+    edits: list[str] | None = argument(None, "An edit in words, or a .yaml or .json file of edits.", "[EDIT…|FILE]")
+    dry_run: bool = option(False, "Print the effect in numbers without changing anything.")
+    refit: bool | None = option(None, "Fit the tree again now. Default: if needed.", "--refit/--no-refit")
+    undo: bool = option(False, "Take the last step back, exactly.")
+    log: bool = option(False, "Print what was done.")
+    words: bool = option(False, "List the word edits: seeds, ignored words and merged spellings.")
+    interactive: bool = option(False, "Edit after edit, at a prompt.", "--interactive", "-i")
 
 
 def run(options: Options) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.style import Style
 from rich.text import Text
 
 from topiarist.cli.commands.tree import typical
-from topiarist.cli.options import NUMBER, FolderOptions, examples, option, printing
+from topiarist.cli.options import FolderOptions, argument, examples, number_option, option, printing
 from topiarist.cli.terminal.screen import Screen, opened
 from topiarist.display.first_sentence import describe_reason
 from topiarist.display.formats import (
@@ -56,13 +55,11 @@ class Options(FolderOptions):
     it is), or which columns and dates the documents of the collection have.
     """
 
-    thing: Annotated[
-        str, typer.Argument(metavar="TOPIC|DOCUMENT", help="A topic, or the id of a document; without: the collection.")
-    ] = ""
-    words: Annotated[int, printing("Words of a topic.", min=1, max=200)] = 12
-    number: Annotated[int, NUMBER] = 5
-    all: Annotated[bool, printing("The whole text, however long it is.", "--all")] = False
-    likely: Annotated[bool, option("A topic's words by probability, not by what sets it apart.", "--likely")] = False
+    thing: str = argument("", "A topic, or the id of a document; without: the collection.", "TOPIC|DOCUMENT")
+    words: int = printing(12, "Words of a topic.", min=1, max=200)
+    number: int = number_option(5)
+    all: bool = printing(False, "The whole text, however long it is.")
+    likely: bool = option(False, "A topic's words by probability, not by what sets it apart.")
 
 
 def run(options: Options) -> None:

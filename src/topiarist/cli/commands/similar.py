@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from dataclasses import MISSING, dataclass
+from typing import TYPE_CHECKING
 
 from topiarist.cli.commands.find import NOTHING_FOUND, save, show_hit
-from topiarist.cli.options import EXPLAIN_OPTION, NUMBER, UNDER, AsGrownOptions, WritingOptions, examples, option
+from topiarist.cli.options import (
+    AsGrownOptions,
+    WritingOptions,
+    argument,
+    examples,
+    number_option,
+    option,
+    topic_option,
+    why_option,
+)
 from topiarist.cli.terminal.screen import Screen, opened
 from topiarist.display.formats import count_noun, one_line
 from topiarist.errors import UsageError
@@ -33,18 +40,12 @@ WRITES = ("save",)
 class Options(AsGrownOptions, WritingOptions):
     """Find the documents that are most like one of the collection, a file, or several; and not like others."""
 
-    documents: Annotated[
-        list[str], typer.Argument(metavar="ID|FILE…", help="The ids of documents, or files of any kind.")
-    ]
-    not_: Annotated[
-        list[str] | None, option("Not like this one; may be given several times.", "--not", metavar="ID|FILE")
-    ] = None
-    topic: Annotated[str | None, UNDER] = None
-    number: Annotated[int, NUMBER] = 10
-    why: Annotated[bool, EXPLAIN_OPTION] = False
-    save: Annotated[
-        str | None, option("Keep the search with the collection; `find --saved` asks it again.", metavar="NAME")
-    ] = None
+    documents: list[str] = argument(MISSING, "The ids of documents, or files of any kind.", "ID|FILE…")
+    not_: list[str] | None = option(None, "Not like this one; may be given several times.", metavar="ID|FILE")
+    topic: str | None = topic_option()
+    number: int = number_option(10)
+    why: bool = why_option()
+    save: str | None = option(None, "Name under which `find --saved` repeats the search.", metavar="NAME")
 
 
 def run(options: Options) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from topiarist.cli.options import UNDER, FolderOptions, choice, examples, option, printing
+from topiarist.cli.options import FolderOptions, choice_option, examples, number_option, option, topic_option
 from topiarist.cli.terminal.screen import Screen, opened
 from topiarist.display.formats import count_noun, one_line, percent, share_between, times, times_between
 from topiarist.errors import UsageError
@@ -31,13 +31,11 @@ UNITS = ("auto", "day", "week", "month", "year")
 class Options(FolderOptions):
     """Show topics over time: their shares with intervals, bursts, and what is new since a date."""
 
-    by: Annotated[str, option("Length of a period. Default: chosen by the dates.", "--by", **choice(*UNITS))] = UNITS[0]
-    topic: Annotated[str | None, UNDER] = None
-    since: Annotated[
-        str | None, option("List what is new since this date: 2014, 2014-03 or 2014-03-15.", metavar="DATE")
-    ] = None
-    until: Annotated[str | None, option("Last day of the new documents, with --since.", metavar="DATE")] = None
-    number: Annotated[int, printing("Topics, bursts and words to show.", "-n", "--number", min=1)] = 12
+    by: str = choice_option(UNITS[0], "Length of a period. Default: chosen by the dates.", *UNITS)
+    topic: str | None = topic_option()
+    since: str | None = option(None, "List what is new since this date: 2014, 2014-03 or 2014-03-15.", metavar="DATE")
+    until: str | None = option(None, "Last day of the new documents, with --since.", metavar="DATE")
+    number: int = number_option(12, "Topics, bursts and words to show.")
 
 
 def run(options: Options) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
 
-from topiarist.cli.options import MORE_SETTINGS, OUTPUT, SourceOptions, examples, option, setting
+from topiarist.cli.options import MORE_SETTINGS, SourceOptions, examples, option, setting
 from topiarist.cli.source_stream import Stream
 from topiarist.cli.terminal.console import Console, print_json, typed_command
 from topiarist.cli.terminal.failures import INTERRUPTED_EXIT
@@ -38,8 +38,8 @@ ROOMY = 120  # columns of a terminal from which on there is space for a document
 class Options(SourceOptions):
     """Find flat topics and print them."""
 
-    topics: Annotated[int, option("How many topics.", "--topics", "-k", metavar="N", min=1)] = 20
-    words: Annotated[int, setting("Number of words to print for each topic.", panel=OUTPUT, min=2, max=100)] = 8
+    topics: int = option(20, "How many topics.", "--topics", "-k", metavar="N", min=1)
+    words: int = setting(8, "Number of words to print for each topic.", min=2, max=100)
 
 
 def run(options: Options) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from topiarist.cli.options import UNDER, FolderOptions, choice, examples, printing
+from topiarist.cli.options import OUTPUT, FolderOptions, choice_option, examples, printing, topic_option
 from topiarist.cli.terminal.screen import Screen, opened
 from topiarist.display.first_sentence import describe_reason, first_sentence
 from topiarist.display.formats import DOT, PENDING, count_noun, describe_naming, describe_unassigned, one_line
@@ -33,20 +33,14 @@ MARK = "x"  # in place of a label, to see the branches alone
 class Options(FolderOptions):
     """Print the tree of topics: words, documents under each, numbers to name a topic by."""
 
-    detail: Annotated[
-        str | None,
-        printing("Detail: the first level, about 20 topics (default), about 50, or all.", **choice(*DETAILS)),
-    ] = None
-    topics: Annotated[
-        int | None,
-        printing("Number of siblings at the first level: headings open until there are N.", metavar="N", min=1),
-    ] = None
-    depth: Annotated[int | None, printing("Levels below the root, or below --topic, instead of --detail.", min=0)] = (
-        None
+    detail: str | None = choice_option(
+        None, "The first level, about 20 topics (default), about 50, or all.", *DETAILS, panel=OUTPUT
     )
-    words: Annotated[int, printing("Words of each topic.", min=0, max=20)] = 5
-    documents: Annotated[int, printing("Typical documents of each topic.", min=0, max=10)] = 0
-    topic: Annotated[str | None, UNDER] = None
+    topics: int | None = printing(None, "Number of topics and headings to show, side by side.", metavar="N", min=1)
+    depth: int | None = printing(None, "Levels below the root, or below --topic, instead of --detail.", min=0)
+    words: int = printing(5, "Words of each topic.", min=0, max=20)
+    documents: int = printing(0, "Typical documents of each topic.", min=0, max=10)
+    topic: str | None = topic_option()
 
 
 def run(options: Options) -> None:

@@ -62,9 +62,8 @@ def _times(said: dict[str, dict]) -> list[list[str]]:
     fit, cam = said["fit of 50 passes on the device"], said["CAM step with 64 clusters"]
     whole = said["PLSA.fit of 50 steps"]
     rates = {
-        "both sweeps, deterministic (the default)": "deterministic: sweeps with log-likelihood",
-        "one sweep with atomic additions": "atomic: sweeps with log-likelihood",
-        "a whole EM step, deterministic": "deterministic: EM step, parameters to parameters",
+        "both sweeps": "deterministic: sweeps with log-likelihood",
+        "a whole EM step": "deterministic: EM step, parameters to parameters",
     }
     visiting = f"{blocks['streamed_ms'] / blocks['resident_ms']:.1f} × the time of the same blocks on it"
     return [

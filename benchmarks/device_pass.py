@@ -98,12 +98,12 @@ def same(first: Any, second: Any) -> bool:
     )
 
 
-def passes(counts: Any, start: Any, n_components: int, threads: Threads, atomic: bool, number: int) -> Any:
+def passes(counts: Any, start: Any, n_components: int, threads: Threads, number: int) -> Any:
     """Sweeps alone, whole EM steps and their parts, in seconds; the deterministic ones also bit by bit."""
     from topiarist.models.engine.cuda import CudaEngine
 
-    name = "atomic" if atomic else "deterministic"
-    engine = CudaEngine.start(threads, atomic=atomic)
+    name = "deterministic"
+    engine = CudaEngine.start(threads)
     seconds, shard = seconds_of(
         lambda: (engine.shard(counts, np.float32, n_components), engine.memory.synchronize())[0]
     )
@@ -118,19 +118,18 @@ def passes(counts: Any, start: Any, n_components: int, threads: Threads, atomic:
     step = median_of(lambda: em.step(model, [shard], state, 1.0, engine.executor), wait, number)
     say(f"{name}: sweeps with log-likelihood", milliseconds=1e3 * sweeps, tflops=work / sweeps / 1e12)
     say(f"{name}: EM step, parameters to parameters", milliseconds=1e3 * step, tflops=work / step / 1e12)
-    if not atomic:
-        parts = {
-            "document_counts": lambda: engine.document_counts(shard, own, words),
-            "word_counts": lambda: engine.word_counts(shard, words, own),
-            "log_likelihood": lambda: engine.log_likelihood(shard.rows, own, words),
-            "sum_of_logs": lambda: engine.sum_of_logs(own),
-            "extrapolate": lambda: engine.extrapolate(own, own, 1.5),
-            "normalise_rows": lambda: engine.normalise_rows(own, 0.0),
-        }
-        say("parts, milliseconds", **{key: 1e3 * median_of(part, wait, number) for key, part in parts.items()})
-        state = engine.to_device(start)
-        one, two = (engine.to_host(em.step(model, [shard], state, 1.0, engine.executor)[0]) for _ in range(2))
-        say("deterministic: two steps from one start", same_bits=same(one, two), peak_bytes=engine.memory.peak_bytes)
+    parts = {
+        "document_counts": lambda: engine.document_counts(shard, own, words),
+        "word_counts": lambda: engine.word_counts(shard, words, own),
+        "log_likelihood": lambda: engine.log_likelihood(shard.rows, own, words),
+        "sum_of_logs": lambda: engine.sum_of_logs(own),
+        "extrapolate": lambda: engine.extrapolate(own, own, 1.5),
+        "normalise_rows": lambda: engine.normalise_rows(own, 0.0),
+    }
+    say("parts, milliseconds", **{key: 1e3 * median_of(part, wait, number) for key, part in parts.items()})
+    state = engine.to_device(start)
+    one, two = (engine.to_host(em.step(model, [shard], state, 1.0, engine.executor)[0]) for _ in range(2))
+    say("deterministic: two steps from one start", same_bits=same(one, two), peak_bytes=engine.memory.peak_bytes)
     return sweeps, step
 
 
@@ -324,8 +323,7 @@ def main() -> None:
         say("kernels of the host compiled")
         start = plsa.create_start([_bare(counts)], k, np.random.default_rng(0), SMOOTHING[0])
         say("start made on the host")
-        sweeps, step = passes(counts, start, k, threads, False, options.repeat)
-        passes(counts, start, k, threads, True, options.repeat)
+        sweeps, step = passes(counts, start, k, threads, options.repeat)
         tree_and_flat(counts, threads, options.repeat)
         fit_seconds, (_, objectives) = device_fit(counts, k, threads, options.fit_passes)
         before, host_pass, _, wanted = host_fit(counts, k, threads, options.host_steps)

@@ -18,6 +18,7 @@ from topiarist.execution.blocks import BlockStore
 from topiarist.execution.executors import InProcess
 from topiarist.execution.threads import Threads
 from topiarist.kernels import Folding, load
+from topiarist.kernels.cuda import segments, verbs
 from topiarist.kernels.cuda.memory import DeviceArray
 from topiarist.kernels.shard import CountsView
 from topiarist.models import cam, em, hplsa, plsa
@@ -29,7 +30,7 @@ from topiarist.models.seeds import Seeds
 simulator.patient()
 
 THREADS = Threads(1)
-HOST = Engine(load("compiled"), THREADS)
+HOST, REFERENCE = (Engine(load(name), THREADS) for name in ("compiled", "reference"))
 MASK = trees.balanced(1)
 SEEDS = Seeds(np.array([1, 1, 2]), np.array([0, 3, 3]), np.array([2.0, 0.5, 4.0]))
 
@@ -102,14 +103,6 @@ def test_plsa_on_device_matches_host(device, n_components, beta):
     )  # fmt: skip
 
 
-def test_plsa_on_device_with_empty_component(device):
-    counts = np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 0.0]])
-    for smoothing in (0.0, 0.2):
-        expected = HOST.normalise_columns(counts.copy(), smoothing)
-        got = device.normalise_columns(device.to_device(counts), smoothing)
-        np.testing.assert_allclose(device.to_host(got), expected, rtol=1e-14)
-
-
 @pytest.mark.parametrize("topic_mix", ["ml", "heldout", "uniform"])
 def test_hplsa_on_device_matches_host(device, topic_mix):
     matrix, heldout = matrix_of(0), matrix_of(1)
@@ -158,60 +151,90 @@ def test_cam_on_device_matches_host(device, node_mix):
     assert got == pytest.approx(expected, rel=1e-12)
 
 
-def test_device_engine_returns_host_arrays(device):
-    """Every method takes NumPy arrays too, and says the same."""
-    matrix = matrix_of()
+WIDTHS = (1, 5, 6, 12, 33, 64)  # of which words of one, two and four numbers divide rows
+TOLERANCES = {np.float64: {"rtol": 1e-11, "atol": 1e-14}, np.float32: {"rtol": 2e-5, "atol": 1e-6}}
+
+
+def compare(device, reference, call, **close):
+    """A call of both engines, whose arrays are given and returned as NumPy arrays, and equal."""
+    got, expected = (call(engine) for engine in (device, reference))
+    got, expected = (value if isinstance(value, tuple) else (value,) for value in (got, expected))
+    for one, two in zip(got, expected, strict=True):
+        assert type(one) in (np.ndarray, float)
+        np.testing.assert_allclose(one, two, **close)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCES)
+@pytest.mark.parametrize(("width", "size"), [*((width, 1024) for width in WIDTHS), (5, 3), (12, 2)])
+def test_sweeps_match_reference(device, monkeypatch, width, size, dtype):
+    """Test rows whole and in segments, with an empty document, an unseen word and a word of no component."""
+    monkeypatch.setattr(segments, "SEGMENT_NONZEROS", size)
+    monkeypatch.setattr(segments, "MIN_TILE_DOCUMENTS", 2 if size < 4 else 4096)  # several tiles of documents
+    monkeypatch.setattr(segments, "TILE_BYTES", 16)
+    monkeypatch.setattr(segments, "MIN_TILE_NONZEROS", 1)
+    matrix, rng = matrix_of(), np.random.default_rng(1)
+    rows = simplex_rows(rng, 5, width).astype(dtype)
+    columns = np.ascontiguousarray(simplex_rows(rng, width, 8).T).astype(dtype)
+    columns[4] = 0
+    shards = {engine: engine.shard(matrix, dtype, width) for engine in (device, REFERENCE)}
+    side, close = CountsView.from_matrix(matrix, dtype), TOLERANCES[dtype]
+    for call in (
+        lambda e: e.expected_counts(shards[e], rows, columns),
+        lambda e: e.log_likelihood(side, rows, columns),
+        lambda e: e.log_likelihoods(side, rows, columns),
+        lambda e: e.row_products(side, columns),
+        lambda e: e.row_products(side, columns, np.float64),
+        lambda e: e.word_products(shards[e], rows),
+    ):
+        compare(device, REFERENCE, call, **close)
+    np.testing.assert_array_equal(shards[device].word_totals(), shards[REFERENCE].word_totals())
+
+
+@pytest.mark.parametrize("folding", [Folding(0.0, 1.0, 4), Folding(0.1, 0.8, 3), Folding(0.3, 1.0, 40, 1e-2)])
+@pytest.mark.parametrize("width", [1, 5, 12])
+def test_fold_in_matches_reference(device, width, folding):
+    rng = np.random.default_rng(1)
+    rows, columns = simplex_rows(rng, 5, width), np.ascontiguousarray(simplex_rows(rng, width, 8).T)
+    side, columns = CountsView.from_matrix(matrix_of()), columns**folding.inverse_temperature
+    compare(device, REFERENCE, lambda e: e.fold_in(side, rows, columns, folding), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCES)
+@pytest.mark.parametrize("part", [2048, 3])
+def test_array_operations_match_reference(device, monkeypatch, dtype, part):
+    """Test sums of whole rows and in parts, with an empty row, and a node on no path at all."""
+    monkeypatch.setattr(verbs, "PART_COLUMNS", part)
+    monkeypatch.setattr(verbs, "MIN_PART_ROWS", 2)
     rng = np.random.default_rng(3)
-    own, other = simplex_rows(rng, 5, 3), np.ascontiguousarray(simplex_rows(rng, 3, 8).T)
-    nodes, mask = simplex_rows(rng, 3, 8), MASK
-    paths = make_paths(mask, rng.random(mask.shape), np.float64)
-    side, host_shard, shard = (
-        CountsView.from_matrix(matrix),
-        HOST.shard(matrix, np.float64, 3),
-        device.shard(matrix, np.float64, 3),
-    )
-    calls = [
-        lambda e, s: e.expected_counts(s, own, other),
-        lambda e, s: e.document_counts(s, own, other),
-        lambda e, s: e.word_counts(s, other, own),
-        lambda e, s: e.log_likelihood(side, own, other),
-        lambda e, s: e.fold_in(side, own, other, Folding(0.1, 1.0, 3)),
-        lambda e, s: e.row_products(side, other, np.float64),
-        lambda e, s: e.word_products(s, own),
-        lambda e, s: e.sum_along_paths(nodes, paths),
-        lambda e, s: e.distribute_along_paths(nodes, np.ones((8, 2)), np.ones((8, 2)), paths),
-        lambda e, s: e.path_counts(nodes, np.ones((8, 2)), np.ones((8, 2)), paths),
-        lambda e, s: e.power(own, 0.5),
-        lambda e, s: e.logarithms(own),
-        lambda e, s: e.posteriors(own.copy(), np.zeros(3), 0.5),
-        lambda e, s: e.normalise_rows(own.copy(), 0.3),
-        lambda e, s: e.normalise_columns(own.copy(), 0.3),
-        lambda e, s: e.column_totals(own),
-        lambda e, s: e.add_outer(nodes.copy(), np.arange(3.0), np.arange(8.0)),
-        lambda e, s: e.weighted_logs(nodes, np.array([1.0, 0.0, 2.0]), np.arange(8.0)),
-        lambda e, s: e.sum_of_logs(own),
-        lambda e, s: e.extrapolate(own, own[::-1].copy(), 1.5),
-    ]
-    for call in calls:
-        expected, got = call(HOST, host_shard), call(device, shard)
-        expected, got = (value if isinstance(value, tuple) else (value,) for value in (expected, got))
-        for one, two in zip(got, expected, strict=True):
-            assert type(one) in (np.ndarray, float)
-            np.testing.assert_allclose(one, two, rtol=1e-12, atol=1e-14)
-    np.testing.assert_array_equal(shard.word_totals(), host_shard.word_totals())
-    in_place = own.copy()
+    old, new, values = rng.random((5, 7)).astype(dtype), rng.random((5, 7)).astype(dtype), rng.random((3, 7))
+    new[2, 3], empty = 0, new.copy()
+    empty[1] = 0
+    mask = np.concatenate([trees.balanced(2), np.zeros((4, 1), bool)], axis=1)
+    nodes = rng.random((mask.shape[1], 7)).astype(dtype)
+    paths = make_paths(mask, rng.random(mask.shape), dtype)
+    words, counts = REFERENCE.sum_along_paths(nodes, paths), rng.random((7, 4)).astype(dtype)
+    words[2, 1] = 0
+    for call in (
+        lambda e: e.extrapolate(old, new, 2.5),
+        lambda e: e.power(new, 0.7),
+        lambda e: e.logarithms(new),
+        lambda e: e.column_totals(new),
+        lambda e: e.normalise_rows(empty.copy(), 0.0),
+        lambda e: e.normalise_rows(empty.copy(), 0.3),
+        lambda e: e.normalise_columns(empty.T.copy(), 0.0),
+        lambda e: e.normalise_columns(empty.T.copy(), 0.3),
+        lambda e: e.posteriors(50 * old, np.log(values[0]), 0.6),
+        lambda e: e.sum_of_logs(old),
+        lambda e: e.add_outer(old.copy(), np.arange(5.0), values[0]),
+        lambda e: e.weighted_logs(old, np.array([1.0, 0, 2.0, 1.0, 0.5]), values[1]),
+        lambda e: e.sum_along_paths(nodes, paths),
+        lambda e: e.distribute_along_paths(nodes, words, counts, paths),
+        lambda e: e.path_counts(nodes, words, counts, paths),
+    ):
+        compare(device, REFERENCE, call, **TOLERANCES[dtype])
+    assert device.sum_of_logs(new) == -np.inf
+    in_place = old.copy()
     assert device.normalise_rows(in_place, 0.3) is in_place
-    np.testing.assert_allclose(in_place, HOST.normalise_rows(own.copy(), 0.3), rtol=1e-12)
-
-
-def test_atomic_additions_match_approximately():
-    matrix = matrix_of()
-    start = plsa.create_start([HOST.shard(matrix, np.float64, 3)], 3, np.random.default_rng(0), 0.1)
-    atomic = CudaEngine.start(THREADS, atomic=True)
-    both(
-        atomic, lambda engine: plsa.Plsa(engine, 0.1),
-        lambda engine: [engine.shard(matrix, np.float64, 3)], start,
-    )  # fmt: skip
 
 
 LIMIT = 3_500
@@ -343,5 +366,4 @@ def test_tree_grows_from_files_on_device(tmp_path, monkeypatch, n_drawn):
 def test_pickled_engine_uses_local_device(device):
     travelled = pickle.loads(pickle.dumps(device))
     assert isinstance(travelled, CudaEngine)
-    assert travelled.atomic == device.atomic
     assert travelled is pickle.loads(pickle.dumps(device))

@@ -1,11 +1,12 @@
-"""Numerical kernels shared by all models, with reference, compiled and CUDA backends.
+"""Numerical kernels shared by all models, with reference and compiled backends, and kernels of a CUDA device.
 
 All models of co-occurrence counts share one expression. The probability of word *j* in document *i* is an inner
 product, ``row_factor[i] · column_factor[j]``, of a row of the document and a row of the word. The kernels sweep over
 the non-zeros of a sparse matrix and compute this product for each. Swept by documents they give document sums. Swept by
 words, with the two factors exchanged, the same loop gives word sums.
 
-``reference`` is the specification, ``compiled`` is fast, ``cuda`` runs on a device. Tests compare them.
+``reference`` is the specification, ``compiled`` is fast, and ``cuda`` runs on a device under an engine of its own
+(``models.engine.cuda``). Tests compare them.
 """
 
 from __future__ import annotations
@@ -131,11 +132,7 @@ def load_record(record: type[Any], groups: tuple[str, ...], name: str) -> Any:
 
 def load(name: str = "compiled") -> Kernels:
     """Return the record of a backend; always the same object."""
-    if name not in ("compiled", "reference", "cuda"):
-        raise ValueError(f"expected kernels 'compiled', 'reference' or 'cuda', got {name!r}")
-    if name == "cuda":
-        from topiarist.kernels.cuda.verbs import KERNELS
-
-        return KERNELS
+    if name not in ("compiled", "reference"):
+        raise ValueError(f"expected kernels 'compiled' or 'reference', got {name!r}")
     kernels: Kernels = load_record(Kernels, FUNCTION_GROUPS, name)
     return kernels

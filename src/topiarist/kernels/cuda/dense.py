@@ -30,13 +30,6 @@ def add(first, second, out):
 
 
 @kernel
-def multiply(first, second, out):
-    """Compute ``out = first * second``."""
-    for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
-        out[n] = first[n] * second[n]
-
-
-@kernel
 def power(array, exponent, out):
     """Compute ``out = array ** exponent``; zero for numbers that are not positive."""
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
@@ -52,7 +45,7 @@ def logarithms(array, out):
 
 
 @kernel
-def extrapolate(old, new, factor, out):
+def extrapolate(new, old, factor, out):
     """See ``reference.extrapolate``; ``factor`` is the stride less one."""
     half = out.dtype.type(0.5)
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
@@ -61,13 +54,13 @@ def extrapolate(old, new, factor, out):
 
 
 @kernel
-def scale_columns(counts, smoothing, scale):
-    """(P3), (P4): see ``reference.scale_columns``."""
+def scale_columns(counts, smoothing, scale, uniform):
+    """(P3), (P4): see ``reference.scale_columns``; ``uniform`` is added and replaces empty columns."""
     width = counts.shape[1]
     plus = counts.dtype.type(smoothing)
     for n in range(cuda.grid(1), counts.size, cuda.gridsize(1)):
         d, k = n // width, n % width
-        counts[d, k] = (counts[d, k] + plus) * scale[k]
+        counts[d, k] = (counts[d, k] + plus) * scale[k] + uniform[k]
 
 
 @kernel
@@ -77,33 +70,6 @@ def add_outer(counts, rows, columns):
     for n in range(cuda.grid(1), counts.size, cuda.gridsize(1)):
         d, k = n // width, n % width
         counts[d, k] += rows[d] * columns[k]
-
-
-@kernel
-def fill_columns(counts, mask, value):
-    """Set ``value`` in the columns of the mask."""
-    width = counts.shape[1]
-    for n in range(cuda.grid(1), counts.size, cuda.gridsize(1)):
-        if mask[n % width]:
-            counts[n // width, n % width] = value
-
-
-@kernel
-def normalise_rows(counts, smoothing):
-    """(P3), (P4): see ``reference.normalise_rows``. One warp for a row."""
-    lane, width = cuda.threadIdx.x & (LANES - 1), counts.shape[1]
-    plus = counts.dtype.type(smoothing)
-    for d in range(cuda.grid(1) // LANES, counts.shape[0], cuda.gridsize(1) // LANES):
-        row = counts[d]
-        total = 0.0
-        for k in range(lane, width, LANES):
-            total += row[k] + plus
-        total = warp_sum(total)
-        has_mass = total > SMALLEST_MIXTURE
-        scale = counts.dtype.type(1.0 / total if has_mass else 0.0)
-        uniform = counts.dtype.type(0.0 if has_mass else 1.0 / width)
-        for k in range(lane, width, LANES):
-            row[k] = (row[k] + plus) * scale + uniform
 
 
 @kernel
@@ -125,7 +91,7 @@ def row_sums(counts, smoothing, size, sums):
 
 @kernel
 def scale_rows(counts, smoothing, size, sums):
-    """Normalise long rows whose sums are known in parts; see ``normalise_rows``."""
+    """(P3), (P4): normalise rows whose sums are known in parts; see ``reference.normalise_rows``."""
     lane, width, pieces = cuda.threadIdx.x & (LANES - 1), counts.shape[1], sums.shape[1]
     plus = counts.dtype.type(smoothing)
     for n in range(cuda.grid(1) // LANES, sums.size, cuda.gridsize(1) // LANES):
@@ -157,41 +123,6 @@ def column_sums(counts, size, sums):
 
 
 @kernel
-def add_parts(pieces, sums):
-    """Add the parts of each column into ``sums``. One warp for a column."""
-    lane = cuda.threadIdx.x & (LANES - 1)
-    for k in range(cuda.grid(1) // LANES, sums.size, cuda.gridsize(1) // LANES):
-        total = 0.0
-        for piece in range(lane, pieces.shape[0], LANES):
-            total += pieces[piece, k]
-        total = warp_sum(total)
-        if lane == 0:
-            sums[k] = total
-
-
-@kernel
-def value_sums(values, sums):
-    """Compute Σ values, warp by warp."""
-    total = 0.0
-    for n in range(cuda.grid(1), values.size, cuda.gridsize(1)):
-        total += values[n]
-    total = warp_sum(total)
-    if cuda.threadIdx.x & (LANES - 1) == 0:
-        sums[cuda.grid(1) // LANES] = total
-
-
-@kernel
-def weighted_sums(weights, values, sums):
-    """Compute Σ weights · values, warp by warp."""
-    total = 0.0
-    for n in range(cuda.grid(1), values.size, cuda.gridsize(1)):
-        total += np.float64(weights[n]) * np.float64(values[n])
-    total = warp_sum(total)
-    if cuda.threadIdx.x & (LANES - 1) == 0:
-        sums[cuda.grid(1) // LANES] = total
-
-
-@kernel
 def weighted_logs(weights, values, sums):
     """Compute Σ weights · log values, warp by warp; values count as at least 1e-30."""
     smallest = values.dtype.type(SMALLEST_MIXTURE)
@@ -215,7 +146,7 @@ def sums_of_logs(array, sums):
 
 
 @kernel
-def row_logs(array, weights, size, floor, sums):
+def row_logs(array, weights, floor, size, sums):
     """Compute Σ_k weights[k] log array[d, k] over ``size`` columns at a time, in the parts of ``row_sums``."""
     lane, width, pieces = cuda.threadIdx.x & (LANES - 1), array.shape[1], sums.shape[1]
     for n in range(cuda.grid(1) // LANES, sums.size, cuda.gridsize(1) // LANES):

@@ -17,7 +17,7 @@ from numba import cuda
 
 from topiarist.arrays import Array, ArrayLike, DTypeLike
 from topiarist.kernels.cuda import dense
-from topiarist.kernels.cuda.warp import IS_SIMULATED, Gpu, launch
+from topiarist.kernels.cuda.warp import BLOCK_THREADS, IS_SIMULATED, MAX_BLOCKS, Gpu, Kernel
 
 if TYPE_CHECKING:
     from numba.cuda.cudadrv.driver import Stream
@@ -80,9 +80,17 @@ class DeviceArray:
         """Return the sum of two arrays, for the expected counts of blocks."""
         return self.memory.add(self, other)
 
-    def numpy(self, out: Array | None = None) -> Array:
+    @property
+    def flat(self) -> Any:
+        """The numbers in the order of the memory, as kernels over whole arrays take them."""
+        return self.array.reshape(self.array.size)
+
+    def numpy(self) -> Array:
         """Return a copy on the host, complete on return."""
-        host = self.memory.fetch(self.array, out)
+        host: Array = np.empty(self.array.shape, self.array.dtype)
+        if host.size:
+            self.array.copy_to_host(host, stream=self.memory.stream)
+            self.memory.synchronize()
         return host.T if self._transposed else host
 
 
@@ -117,6 +125,12 @@ class Memory:
             out.array.copy_to_device(host, stream=self.stream if stream is None else stream)
         return out
 
+    def full(self, shape: tuple[int, ...], dtype: DTypeLike, value: float) -> DeviceArray:
+        """Allocate an array with one value everywhere."""
+        out = self.empty(shape, dtype)
+        self.launch(dense.fill, out.array.size, out.flat, out.dtype.type(value))
+        return out
+
     def copy(self, array: DeviceArray) -> DeviceArray:
         """Copy an array on the device."""
         out = self.empty(array.array.shape, array.dtype)
@@ -124,20 +138,17 @@ class Memory:
             out.array.copy_to_device(array.array, stream=self.stream)
         return out
 
-    def fetch(self, array: Gpu, out: Array | None = None) -> Array:
-        """Copy an array from the device to the host; complete on return."""
-        host = np.empty(array.shape, array.dtype) if out is None else out
-        if host.size:
-            array.copy_to_host(host, stream=self.stream)
-            self.synchronize()
-        return host
-
     def add(self, first: DeviceArray, second: DeviceArray) -> DeviceArray:
         """Return the sum of two arrays of one shape."""
         out = self.empty(first.array.shape, first.dtype)
-        flat = (array.array.reshape(array.array.size) for array in (first, second, out))
-        launch(dense.add, self.stream, out.array.size, *flat)
+        self.launch(dense.add, out.array.size, first.flat, second.flat, out.flat)
         return out
+
+    def launch(self, kernel: Kernel, n_threads: int, *arguments: object, max_blocks: int = MAX_BLOCKS) -> None:
+        """Start a kernel with a thread for each item of work, up to the maximum number of blocks."""
+        blocks = max(1, min(max_blocks, -(-n_threads // BLOCK_THREADS)))
+        arrays = (part.array if isinstance(part, DeviceArray) else part for part in arguments)
+        kernel[blocks, BLOCK_THREADS, self.stream](*arrays)
 
     def synchronize(self) -> None:
         """Wait for all work."""

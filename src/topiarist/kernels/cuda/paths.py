@@ -9,14 +9,14 @@ from topiarist.kernels.cuda.warp import LANES, kernel, warp_sum
 
 
 @kernel
-def sum_along_paths(node_words, ends, nodes, weights, start, out):
+def sum_along_paths(node_words, ends, nodes, weights, out):
     """(H3): see ``reference.sum_along_paths``. Neighbouring threads compute neighbouring words."""
     n_words = out.shape[0]
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         c, w = n // n_words, n % n_words
         total = node_words.dtype.type(0)
         for place in range(ends[c], ends[c + 1]):
-            total += weights[place] * node_words[nodes[place], start + w]
+            total += weights[place] * node_words[nodes[place], w]
         out[w, c] = total
 
 
@@ -31,7 +31,7 @@ def ratios(counts, words, out):
 
 
 @kernel
-def distribute_ratios(node_words, ratio, node_ends, classes, node_weights, start, out):
+def distribute_ratios(node_words, ratio, node_ends, classes, node_weights, out):
     """(H4), (H6): compute ``out[v, w] = node_words[v, w] Σ_c weight(c,v) ratio[c, w]``."""
     n_words = ratio.shape[1]
     for n in range(cuda.grid(1), node_words.shape[0] * n_words, cuda.gridsize(1)):
@@ -39,11 +39,11 @@ def distribute_ratios(node_words, ratio, node_ends, classes, node_weights, start
         total = node_words.dtype.type(0)
         for place in range(node_ends[v], node_ends[v + 1]):
             total += node_weights[place] * ratio[classes[place], w]
-        out[v, start + w] = node_words[v, start + w] * total
+        out[v, w] = node_words[v, w] * total
 
 
 @kernel
-def pair_sums(node_words, ratio, node_ends, classes, node_weights, start, size, sums):
+def pair_sums(node_words, ratio, node_ends, classes, node_weights, size, sums):
     """Compute the sum over words of each pair's shares, ``size`` words at a time: ``sums`` is (parts, pairs)."""
     lane, n_words, pairs = cuda.threadIdx.x & (LANES - 1), ratio.shape[1], classes.size
     for n in range(cuda.grid(1) // LANES, sums.size, cuda.gridsize(1) // LANES):
@@ -59,7 +59,7 @@ def pair_sums(node_words, ratio, node_ends, classes, node_weights, start, size, 
         end = end if end < n_words else n_words
         c, weight, total = classes[place], node_weights[place], 0.0
         for w in range(piece * size + lane, end, LANES):
-            total += weight * ratio[c, w] * node_words[v, start + w]
+            total += weight * ratio[c, w] * node_words[v, w]
         total = warp_sum(total)
         if lane == 0:
             sums[piece, place] = total

@@ -36,8 +36,9 @@ class Segments(NamedTuple):
     n_places: int
 
     @classmethod
-    def from_ranges(cls, rows: Array, begins: Array, ends: Array, size: int = SEGMENT_NONZEROS) -> Segments:
+    def from_ranges(cls, rows: Array, begins: Array, ends: Array) -> Segments:
         """Cut ranges of rows in the order of the sweep; every row has at least one segment."""
+        size = SEGMENT_NONZEROS
         number = np.maximum(1, -(-(ends - begins) // size))
         if len(number) and number.max() > 1:
             piece = np.repeat(np.arange(len(rows)), number)
@@ -59,17 +60,15 @@ class Segments(NamedTuple):
         return Segments(*map(move, arrays), n_places)
 
     @classmethod
-    def from_rows(cls, indptr: Array, size: int = SEGMENT_NONZEROS) -> Segments:
+    def from_rows(cls, indptr: Array) -> Segments:
         """Cut rows in their order."""
-        return cls.from_ranges(
-            np.arange(len(indptr) - 1), indptr[:-1].astype(np.int64), indptr[1:].astype(np.int64), size
-        )
+        return cls.from_ranges(np.arange(len(indptr) - 1), indptr[:-1].astype(np.int64), indptr[1:].astype(np.int64))
 
     @classmethod
-    def from_words(cls, starts: Array, size: int = SEGMENT_NONZEROS, min_nonzeros: int = MIN_TILE_NONZEROS) -> Segments:
+    def from_words(cls, starts: Array) -> Segments:
         """Cut frequent words tile after tile, then the others; ``starts`` is the result of ``compute_word_starts``."""
         n_tiles, words = len(starts) - 1, np.arange(starts.shape[1])
-        frequent = np.flatnonzero(starts[-1] - starts[0] >= min_nonzeros * n_tiles) if n_tiles > 1 else words[:0]
+        frequent = np.flatnonzero(starts[-1] - starts[0] >= MIN_TILE_NONZEROS * n_tiles) if n_tiles > 1 else words[:0]
         rare = np.setdiff1d(words, frequent, assume_unique=True)
         begins, ends = starts[:-1, frequent].ravel(), starts[1:, frequent].ravel()
         rows = np.tile(frequent, n_tiles)
@@ -78,7 +77,6 @@ class Segments(NamedTuple):
             np.concatenate([rows[filled], rare]),
             np.concatenate([begins[filled], starts[0, rare]]),
             np.concatenate([ends[filled], starts[-1, rare]]),
-            size,
         )
 
 

@@ -167,17 +167,16 @@ def add_ratios(ratio, column_rows, values, total):
 
 
 @cache
-def make_counting_kernel(shape: Shape, scatter: bool) -> Any:
+def make_counting_kernel(shape: Shape) -> Any:
     """(P2), (P3): compile the kernel ``out[i] = row_factor[i] ∘ Σ_j r(i,j) column_factor[j]``.
 
     r is n / mixture, and the mixture is row_factor[i]·column_factor[j]. Mixtures are stored if ``mixture`` has space.
-    With ``scatter`` r row_factor[i] is also added to ``sums[j]``, in the order in which the device computes it.
     """
     words, wide, full, group = shape
     size, span = words * wide, LANES // group
 
     @kernel
-    def sweep(rows, begins, ends, places, indices, data, row_factor, column_factor, out, partial, mixture, sums):
+    def sweep(rows, begins, ends, places, indices, data, row_factor, column_factor, out, partial, mixture):
         lane = cuda.threadIdx.x & (LANES - 1)
         zero, smallest = row_factor.dtype.type(0), row_factor.dtype.type(SMALLEST_MIXTURE)
         row = cuda.local.array(size, row_factor.dtype)
@@ -200,14 +199,6 @@ def make_counting_kernel(shape: Shape, scatter: bool) -> Any:
                     if mixture.size > 0 and lane % span == 0:
                         mixture[at] = value if value > smallest else smallest
                 add_ratios(ratio, column_rows, values, total)
-                if scatter:
-                    for u in range(group):
-                        if t + u < end:
-                            w = load_item(indices, t + u)
-                            for i in range(size):
-                                k = wide * (lane + LANES * (i // wide)) + i % wide
-                                if full or k < row_factor.shape[1]:
-                                    cuda.atomic.add(sums, (w, k), values[u] * row[i])
             if place < 0:
                 for i in range(size):
                     total[i] *= row[i]
@@ -292,24 +283,14 @@ def make_product_kernel(shape: Shape) -> Any:
 
 
 @kernel
-def combine(long_rows, long_ends, partial, out):
-    """Add the sums of rows in several segments in their order, in double precision."""
+def combine(long_rows, long_ends, partial, row_factor, out):
+    """Add the sums of rows in several segments in double precision, times the row's factor if there is one."""
     width = out.shape[1]
     for n in range(cuda.grid(1), long_rows.size * width, cuda.gridsize(1)):
         j, k = n // width, n % width
         total = 0.0
         for place in range(long_ends[j], long_ends[j + 1]):
             total += partial[place, k]
+        if row_factor.size > 0:
+            total *= row_factor[long_rows[j], k]
         out[long_rows[j], k] = total
-
-
-@kernel
-def combine_scaled(long_rows, long_ends, partial, row_factor, out):
-    """Add the sums of rows in several segments and multiply them by the row itself."""
-    width = out.shape[1]
-    for n in range(cuda.grid(1), long_rows.size * width, cuda.gridsize(1)):
-        j, k = n // width, n % width
-        total = 0.0
-        for place in range(long_ends[j], long_ends[j + 1]):
-            total += partial[place, k]
-        out[long_rows[j], k] = row_factor[long_rows[j], k] * total

@@ -17,7 +17,6 @@ from topiarist.kernels import cache
 
 if TYPE_CHECKING:
     from numba.cuda.cudadrv.devicearray import DeviceNDArray
-    from numba.cuda.cudadrv.driver import Stream
 
 try:  # the package numba-cuda has its own settings
     from numba.cuda.core import config
@@ -45,13 +44,13 @@ __all__ = [
     "BLOCK_THREADS",
     "IS_SIMULATED",
     "LANES",
+    "MAX_BLOCKS",
     "ONE_ROUND",
     "SUM_BLOCKS",
     "Gpu",
     "Kernel",
     "device",
     "kernel",
-    "launch",
     "spread",
     "take",
     "warp_max",
@@ -63,11 +62,3 @@ Kernel: TypeAlias = Any  # numba's decorators have the types of the undecorated 
 
 kernel = cuda.jit(cache=True)
 device = cuda.jit(device=True)
-
-
-def launch(
-    function: Kernel, stream: Stream | int, n_threads: int, *arguments: object, max_blocks: int = MAX_BLOCKS
-) -> None:
-    """Start a kernel with a thread for each item of work, up to the maximum number of blocks."""
-    blocks = max(1, min(max_blocks, -(-n_threads // BLOCK_THREADS)))
-    function[blocks, BLOCK_THREADS, stream](*arguments)

@@ -21,8 +21,15 @@ import numpy as np
 from topiarist.arrays import Array, Csr, Dtype, DTypeLike, Move
 from topiarist.execution.executors import Sums
 from topiarist.kernels.cuda.memory import DeviceArray, Memory, allocate_pinned, create_event, create_stream, round_up
-from topiarist.kernels.cuda.segments import MIN_TILE_NONZEROS, Segments, compute_word_starts, count_tiles
-from topiarist.kernels.cuda.verbs import DeviceKernels
+from topiarist.kernels.cuda.segments import (
+    MIN_TILE_NONZEROS,
+    Segments,
+    compute_word_starts,
+    count_tiles,
+    tally,
+    transpose,
+)
+from topiarist.kernels.cuda.warp import BLOCK_THREADS
 from topiarist.kernels.shard import CountsView
 
 
@@ -80,27 +87,19 @@ class CudaShard:
         return CudaShard(rows, self.words.move_arrays(move), self.totals, uniform or self.make_rows)
 
 
-def get_array(value: DeviceArray) -> Any:
-    """Return the array that kernels accept."""
-    return value.array
-
-
-def segment_rows(kernels: DeviceKernels, side: CountsView) -> SegmentedCounts:
+def segment_rows(memory: Memory, side: CountsView) -> SegmentedCounts:
     """Copy counts by document to the device, with rows from zero on."""
     first, last = int(side.indptr[0]), int(side.indptr[-1])
     indptr = side.indptr.astype(np.int64) - first
     indices = side.indices[first:last].astype(np.int32, copy=False)
-    return SegmentedCounts(indptr, indices, side.data[first:last], Segments.from_rows(indptr)).move_arrays(
-        kernels.memory.put
-    )
+    return SegmentedCounts(indptr, indices, side.data[first:last], Segments.from_rows(indptr)).move_arrays(memory.put)
 
 
-def segment_words(kernels: DeviceKernels, rows: SegmentedCounts, n_words: int, n_components: int) -> SegmentedCounts:
+def segment_words(memory: Memory, rows: SegmentedCounts, n_words: int, n_components: int) -> SegmentedCounts:
     """Transpose counts by document to counts by word.
 
     ``n_components`` limits how many documents are counted at a time, so that their tables fit into memory.
     """
-    memory = kernels.memory
     indptr = rows.indptr.numpy()
     n_docs = len(indptr) - 1
     n_tiles = count_tiles(n_docs, n_components, rows.data.dtype.itemsize)
@@ -109,13 +108,13 @@ def segment_words(kernels: DeviceKernels, rows: SegmentedCounts, n_words: int, n
     for tile in range(n_tiles):
         first, last = (int(indptr[min(end * size, n_docs)]) for end in (tile, tile + 1))
         if last > first:
-            kernels.tally(rows.indices.array[first:last], tallies.array[tile])
+            memory.launch(tally, last - first, rows.indices.array[first:last], tallies.array[tile])
     starts = compute_word_starts(tallies.numpy())
     indices, data = memory.empty(rows.indices.shape, np.int32), memory.empty(rows.data.shape, rows.data.dtype)
     places = memory.put(starts[:-1])
     if len(rows.data):
         arrays = (rows.indptr, rows.indices, rows.data, places, indices, data)
-        kernels.transpose(*(array.array for array in arrays))
+        memory.launch(transpose, n_tiles * BLOCK_THREADS, *arrays)
     return SegmentedCounts(
         memory.put(np.zeros(0, np.int64)), indices, data, Segments.from_words(starts).move_arrays(memory.put)
     )

@@ -7,6 +7,7 @@ on a device stay there. Small results (sums of columns, the largest column of ea
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,23 @@ import numpy as np
 from topiarist.arrays import Array
 
 
-def _get_kernels(table: Any) -> Any:
-    from topiarist.kernels.cuda.verbs import DeviceKernels
+def _launch(table: Any, module: str, name: str, shape: tuple[int, int], dtype: Any, *arguments: object) -> Any:
+    """Start a kernel that reads the table, with one thread for each number of its result, and return the result."""
+    out = table.memory.empty(shape, dtype)
+    kernel = getattr(import_module(f"topiarist.kernels.cuda.{module}"), name)
+    table.memory.launch(kernel, out.array.size, table, *arguments, out)
+    return out
 
-    return DeviceKernels(table.memory)
+
+def _get_verbs() -> Any:
+    return import_module("topiarist.kernels.cuda.verbs")
+
+
+def _put_groups(table: Any, groups: Sequence[Sequence[int] | Array]) -> tuple[Any, Any]:
+    """Return the ends of groups and their members, in sequence, on the device."""
+    ends = np.append(0, np.cumsum([len(group) for group in groups]))
+    members = np.concatenate([np.asarray(group, np.int32) for group in groups])
+    return table.memory.put(ends, np.int32), table.memory.put(members)
 
 
 def to_numpy(table: Any) -> Array:
@@ -31,9 +45,7 @@ def column_totals(table: Any) -> Array:
     if isinstance(table, np.ndarray):
         total: Array = table.sum(axis=0, dtype=np.float64)
         return total
-    sums = table.memory.empty((table.shape[1],), np.float64)
-    _get_kernels(table).column_sums(table.array, sums.array)
-    return to_numpy(sums)
+    return np.asarray(_get_verbs().column_sums(table))
 
 
 def find_largest_columns(table: Any) -> Array:
@@ -41,9 +53,7 @@ def find_largest_columns(table: Any) -> Array:
     if isinstance(table, np.ndarray):
         first: Array = table.argmax(axis=1)
         return first
-    out = table.memory.empty((len(table),), np.int64)
-    _get_kernels(table).find_largest_columns(table.array, out.array)
-    return to_numpy(out)
+    return to_numpy(_get_verbs().find_largest_columns(table))
 
 
 def split_columns(table: Any, splits: Sequence[tuple[int, Any]], certainty: float) -> Any:
@@ -60,7 +70,7 @@ def split_columns(table: Any, splits: Sequence[tuple[int, Any]], certainty: floa
                 first[halves[0]], first[halves[1]] = certainty, 1 - certainty
             out[:, column], out[:, table.shape[1] + number] = table[:, column] * first, table[:, column] * (1 - first)
         return out
-    memory, width = table.memory, table.shape[1]
+    width = table.shape[1]
     sources = np.append(np.arange(width), [column for column, _ in splits]).astype(np.int32)
     halves_of_columns = np.full(width + len(splits), -1, np.int32)
     places = np.full(len(table), -1, np.int32)
@@ -68,10 +78,9 @@ def split_columns(table: Any, splits: Sequence[tuple[int, Any]], certainty: floa
         halves_of_columns[column], halves_of_columns[width + number] = 2 * number, 2 * number + 1
         if halves is not None:
             places[halves[0]], places[halves[1]] = 2 * number, 2 * number + 1
-    out = memory.empty((len(table), width + len(splits)), table.dtype)
-    arguments = [memory.put(part) for part in (sources, halves_of_columns, places)]
-    _get_kernels(table).split_columns(table.array, *(part.array for part in arguments), certainty, out.array)
-    return out
+    arguments = (table.memory.put(part) for part in (sources, halves_of_columns, places))
+    shape = (len(table), width + len(splits))
+    return _launch(table, "shares", "split_columns", shape, table.dtype, *arguments, float(certainty))
 
 
 def sum_columns(table: Any, groups: Sequence[Sequence[int]], *, normalise: bool = False) -> Any:
@@ -85,13 +94,10 @@ def sum_columns(table: Any, groups: Sequence[Sequence[int]], *, normalise: bool 
             total = out.sum(axis=1, keepdims=True)
             out = np.where(total > 0, out / np.where(total > 0, total, 1), 1 / len(groups)).astype(table.dtype)
         return np.ascontiguousarray(out)
-    memory, kernels = table.memory, _get_kernels(table)
-    ends = memory.put(np.append(0, np.cumsum([len(group) for group in groups])).astype(np.int32))
-    columns = memory.put(np.concatenate([np.asarray(group, np.int32) for group in groups]))
-    out = memory.empty((len(table), len(groups)), table.dtype)
-    kernels.sum_columns(table.array, ends.array, columns.array, out.array)
+    shape = (len(table), len(groups))
+    out = _launch(table, "shares", "sum_columns", shape, table.dtype, *_put_groups(table, groups))
     if normalise:
-        kernels.normalise_rows(out.array, 0.0)
+        _get_verbs().normalise_rows(out, 0.0)
     return out
 
 
@@ -99,10 +105,7 @@ def take_rows(table: Any, numbers: Sequence[int] | Array) -> Any:
     """Return rows in the given order."""
     if isinstance(table, np.ndarray):
         return np.ascontiguousarray(table[numbers])
-    device_numbers = table.memory.put(np.asarray(numbers, np.int64))
-    out = table.memory.empty((len(device_numbers), table.shape[1]), table.dtype)
-    _get_kernels(table).take_rows(table.array, device_numbers.array, out.array)
-    return out
+    return _get_verbs().take_rows(table, numbers)
 
 
 def append_rows(table: Any, other: Any) -> Any:
@@ -132,15 +135,12 @@ def row_totals(table: Any) -> Array:
     if isinstance(table, np.ndarray):
         total: Array = table.sum(axis=1, dtype=np.float64)
         return total
-    return np.asarray(_get_kernels(table).row_totals(table.array))
+    return np.asarray(_get_verbs().row_totals(table))
 
 
 def _blend_on_device(table: Any, columns: Array, rows: Array, dtype: Any = np.float64) -> Any:
-    memory = table.memory
-    device_columns, device_factors = memory.put(columns, np.float64), memory.put(rows, np.float64)
-    out = memory.empty(table.shape, dtype)
-    _get_kernels(table).blend(table.array, device_columns.array, device_factors.array, out.array)
-    return out
+    factors = (table.memory.put(part, np.float64) for part in (columns, rows))
+    return _launch(table, "clusters", "blend", table.shape, dtype, *factors)
 
 
 def blend(table: Any, columns: Array, rows: Array) -> Any:
@@ -173,12 +173,8 @@ def row_sums(table: Any, groups: Sequence[Sequence[int] | Array]) -> Any:
     """Return the sum of each group of rows."""
     if isinstance(table, np.ndarray):
         return np.stack([table[group].sum(axis=0) for group in groups])
-    memory = table.memory
-    ends = memory.put(np.append(0, np.cumsum([len(group) for group in groups])).astype(np.int32))
-    numbers = memory.put(np.concatenate([np.asarray(group, np.int32) for group in groups]))
-    out = memory.empty((len(groups), table.shape[1]), np.float64)
-    _get_kernels(table).add_rows(table.array, ends.array, numbers.array, out.array)
-    return out
+    shape = (len(groups), table.shape[1])
+    return _launch(table, "clusters", "add_rows", shape, np.float64, *_put_groups(table, groups))
 
 
 def row_information(table: Any) -> Array:
@@ -186,26 +182,23 @@ def row_information(table: Any) -> Array:
     if isinstance(table, np.ndarray):
         information: Array = np.einsum("cw,cw->c", table, np.log(np.where(table > 0, table, 1.0)))
         return information
-    return _compute_information(table, np.arange(len(table)), np.full(len(table), -1))
-
-
-def _compute_information(table: Any, first: Array, second: Array, sign: float = 1.0) -> Array:
-    first_rows, second_rows = (table.memory.put(part, np.int32) for part in (first, second))
-    return np.asarray(_get_kernels(table).information(table.array, first_rows.array, second_rows.array, sign))
+    return np.asarray(_get_verbs().information(table, np.arange(len(table)), np.full(len(table), -1)))
 
 
 def union_information(table: Any, row: int, others: Array) -> Array:
     """Return Σ_w x log x of the sum of a row and each of the others."""
     if isinstance(table, np.ndarray):
         return row_information(table[others] + table[row])
-    return _compute_information(table, others, np.full(len(others), row)) if len(others) else np.zeros(0)
+    if not len(others):
+        return np.zeros(0)
+    return np.asarray(_get_verbs().information(table, others, np.full(len(others), row)))
 
 
 def difference_information(table: Any, row: int, other: int) -> float:
     """Return Σ_w x log x of a row minus another one; negative numbers count as zero."""
     if isinstance(table, np.ndarray):
         return float(row_information(np.maximum(table[[row]] - table[[other]], 0.0))[0])
-    return float(_compute_information(table, np.array([row]), np.array([other]), -1.0)[0])
+    return float(_get_verbs().information(table, np.array([row]), np.array([other]), -1.0)[0])
 
 
 def sum_into_row(table: Any, row: int, members: Sequence[int] | Array) -> None:
@@ -232,7 +225,7 @@ def normalise_with_minimum(table: Any, minimum: float, dtype: Any) -> Any:
         limited_table = np.maximum(table, minimum)
         limited_table /= limited_table.sum(axis=1, keepdims=True)
         return limited_table.astype(dtype)
-    kernels, out = _get_kernels(table), _blend_on_device(table, np.zeros(table.shape[1]), np.ones(len(table)), dtype)
-    kernels.apply_minimum(out.array, minimum)
-    kernels.normalise_rows(out.array, 0.0)
+    out = _blend_on_device(table, np.zeros(table.shape[1]), np.ones(len(table)), dtype)
+    _get_verbs().apply_minimum(out, minimum)
+    _get_verbs().normalise_rows(out, 0.0)
     return out

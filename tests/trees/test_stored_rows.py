@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.trees.test_growth import random_parts
-from topiarist.trees.growth.parts import Split, divide, join, remove_empty_leaves, sort_by_tree
-from topiarist.trees.growth.stored_rows import ApplyClassChanges, StoredRows
+from topiarist.trees.growth.parts import Split, StoredRows, divide, join, remove_empty_leaves, sort_by_tree
+from topiarist.trees.growth.stored_documents import ApplyClassChanges
 from topiarist.trees.tree import Tree
 
 NOBODY = np.empty(0, np.int64)

@@ -132,7 +132,7 @@ VALUES = {
     "Setting": RegisteredClass("topiarist.estimators.category.one_label:Setting"),
     "Trial": RegisteredClass("topiarist.estimators.category.one_label:Trial"),
     "Stage": RegisteredClass("topiarist.trees.growth.loop:Stage"),
-    "StoredRows": RegisteredClass("topiarist.trees.growth.stored_rows:StoredRows"),
+    "StoredRows": RegisteredClass("topiarist.trees.growth.parts:StoredRows"),
     "Stream": RegisteredClass("topiarist.models.online:Stream"),
     "Tree": RegisteredClass("topiarist.trees.tree:Tree"),
     "VectorSpace": RegisteredClass("topiarist.estimators.gaussian.vector_space:VectorSpace"),

@@ -76,12 +76,55 @@ class Comparison:
     new: tuple[int, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as JSON data."""
-        return to_json(self)
+        """Return the comparison as JSON data; nodes have number, name, path, words and size."""
+
+        def describe_a(node: int) -> dict[str, Any]:
+            return _describe_node(self.tree_a, self.words_a, self.sizes_a, node)
+
+        def describe_b(node: int) -> dict[str, Any]:
+            return _describe_node(self.tree_b, self.words_b, self.sizes_b, node)
+
+        def pair(matches: dict[int, Match]) -> list[dict[str, Any]]:
+            return [
+                {"a": describe_a(node), "b": describe_b(match.node_b)}
+                | {"overlap": match.overlap, "doubtful": match.doubtful}
+                for node, match in sorted(matches.items())
+            ]
+
+        def regroup(entries: Iterable[Regrouped], names: str, describe: Any, describe_part: Any) -> list[Any]:
+            return [
+                dict(sorted({names[0]: describe(entry.whole), names[1]: list(map(describe_part, entry.parts))}.items()))
+                | {"documents": list(entry.documents)}
+                for entry in entries
+            ]
+
+        flows = [
+            {"a": describe_a(flow.node_a), "b": describe_b(flow.node_b), "documents": flow.documents}
+            for flow in self.flows
+        ]
+        return {
+            "documents": {"shared": self.n_shared, "only_a": self.n_only_a, "only_b": self.n_only_b},
+            "agreement": {"leaves": asdict(self.leaves), "levels": [asdict(level) for level in self.levels]},
+            "matches": pair(self.matches),
+            "best": pair(self.best),
+            "moved": {"documents": self.moved, "flows": flows},
+            "split": regroup(self.split, "ab", describe_a, describe_b),
+            "merged": regroup(self.merged, "ba", describe_b, describe_a),
+            "gone": list(map(describe_a, self.gone)),
+            "new": list(map(describe_b, self.new)),
+        }
 
     def lines(self, n: int = 5) -> list[str]:
         """Return the comparison as text for a terminal, with the ``n`` largest changes of each kind."""
-        return format_lines(self, n)
+        return list(_iter_lines(self, n))
+
+    def name_a(self, node: int) -> str:
+        """Return the path of a node of A, and some words."""
+        return _name_node(self.tree_a, self.words_a, node)
+
+    def name_b(self, node: int) -> str:
+        """Return the path of a node of B, and some words."""
+        return _name_node(self.tree_b, self.words_b, node)
 
 
 class AssignmentCounts(NamedTuple):
@@ -267,63 +310,10 @@ class Regrouped:
     documents: tuple[int, ...]
 
 
-def to_json(comparison: Comparison) -> dict[str, Any]:
-    """Return a comparison as JSON data; nodes have number, name, path, words and size."""
-
-    def describe_a(node: int) -> dict[str, Any]:
-        return _describe_node(comparison.tree_a, comparison.words_a, comparison.sizes_a, node)
-
-    def describe_b(node: int) -> dict[str, Any]:
-        return _describe_node(comparison.tree_b, comparison.words_b, comparison.sizes_b, node)
-
-    def pairs(matches: dict[int, Match]) -> list[dict[str, Any]]:
-        return [
-            {"a": describe_a(node), "b": describe_b(match.node_b), "overlap": match.overlap, "doubtful": match.doubtful}
-            for node, match in sorted(matches.items())
-        ]
-
-    return {
-        "documents": {"shared": comparison.n_shared, "only_a": comparison.n_only_a, "only_b": comparison.n_only_b},
-        "agreement": {"leaves": asdict(comparison.leaves), "levels": [asdict(level) for level in comparison.levels]},
-        "matches": pairs(comparison.matches),
-        "best": pairs(comparison.best),
-        "moved": {
-            "documents": comparison.moved,
-            "flows": [
-                {"a": describe_a(flow.node_a), "b": describe_b(flow.node_b), "documents": flow.documents}
-                for flow in comparison.flows
-            ],
-        },
-        "split": [
-            {
-                "a": describe_a(entry.whole),
-                "b": list(map(describe_b, entry.parts)),
-                "documents": list(entry.documents),
-            }
-            for entry in comparison.split
-        ],
-        "merged": [
-            {
-                "a": list(map(describe_a, entry.parts)),
-                "b": describe_b(entry.whole),
-                "documents": list(entry.documents),
-            }
-            for entry in comparison.merged
-        ],
-        "gone": list(map(describe_a, comparison.gone)),
-        "new": list(map(describe_b, comparison.new)),
-    }
-
-
 def _describe_node(tree: Tree, words: Sequence[Sequence[str]], sizes: Sequence[int], node: int) -> dict[str, Any]:
     node_words = list(words[node]) if words else []
     path = list(tree.path_names(node))
     return {"id": node, "name": tree.names[node], "path": path, "words": node_words, "size": sizes[node]}
-
-
-def format_lines(comparison: Comparison, n: int) -> list[str]:
-    """Return the comparison as text: a sentence, the agreement, then the changes, the largest first."""
-    return list(_iter_lines(comparison, n))
 
 
 def _iter_lines(comparison: Comparison, n: int) -> Iterator[str]:
@@ -345,15 +335,15 @@ def _iter_lines(comparison: Comparison, n: int) -> Iterator[str]:
     share = comparison.moved / comparison.n_shared
     yield f"moved: {_format_documents(comparison.moved)} ({share:.1%})" if comparison.moved else "moved: nothing"
     for flow in comparison.flows[:n]:
-        start, end = _format_node_a(comparison, flow.node_a), _format_node_b(comparison, flow.node_b)
-        yield f"  {flow.documents:>9,}  {start}  →  {end}"
-    yield from _format_regrouped(comparison, n)
-    yield from _format_unmatched(
-        "gone", [(comparison.sizes_a[node], _format_node_a(comparison, node)) for node in comparison.gone], n
-    )
-    yield from _format_unmatched(
-        "new", [(comparison.sizes_b[node], _format_node_b(comparison, node)) for node in comparison.new], n
-    )
+        yield f"  {flow.documents:>9,}  {comparison.name_a(flow.node_a)}  →  {comparison.name_b(flow.node_b)}"
+    split = [(comparison.name_a(entry.whole), map(comparison.name_b, entry.parts)) for entry in comparison.split]
+    yield from _format_changes("split", [f"  {whole}  →  {' + '.join(parts)}" for whole, parts in split], n)
+    merged = [(map(comparison.name_a, entry.parts), comparison.name_b(entry.whole)) for entry in comparison.merged]
+    yield from _format_changes("merged", [f"  {' + '.join(parts)}  →  {whole}" for parts, whole in merged], n)
+    gone = [f"  {comparison.sizes_a[node]:>9,}  {comparison.name_a(node)}" for node in comparison.gone]
+    yield from _format_changes("gone", gone, n)
+    new = [f"  {comparison.sizes_b[node]:>9,}  {comparison.name_b(node)}" for node in comparison.new]
+    yield from _format_changes("new", new, n)
 
 
 def _format_matches(comparison: Comparison) -> Iterator[str]:
@@ -365,46 +355,19 @@ def _format_matches(comparison: Comparison) -> Iterator[str]:
     )
 
 
-def _format_regrouped(comparison: Comparison, n: int) -> Iterator[str]:
-    if comparison.split:
-        yield f"split: {len(comparison.split):,}"
-        for entry in comparison.split[:n]:
-            parts = " + ".join(_format_node_b(comparison, part) for part in entry.parts)
-            yield f"  {_format_node_a(comparison, entry.whole)}  →  {parts}"
-        yield from _format_remainder(len(comparison.split) - n)
-    if comparison.merged:
-        yield f"merged: {len(comparison.merged):,}"
-        for entry in comparison.merged[:n]:
-            parts = " + ".join(_format_node_a(comparison, part) for part in entry.parts)
-            yield f"  {parts}  →  {_format_node_b(comparison, entry.whole)}"
-        yield from _format_remainder(len(comparison.merged) - n)
-
-
-def _format_unmatched(title: str, nodes: Sequence[tuple[int, str]], n: int) -> Iterator[str]:
-    if nodes:
-        yield f"{title}: {len(nodes):,}"
-        yield from (f"  {size:>9,}  {label}" for size, label in nodes[:n])
-        yield from _format_remainder(len(nodes) - n)
-
-
-def _format_remainder(number: int) -> Iterator[str]:
-    if number > 0:
-        yield f"  … and {number:,} more"
+def _format_changes(title: str, lines: Sequence[str], n: int) -> Iterator[str]:
+    if lines:
+        yield f"{title}: {len(lines):,}"
+        yield from lines[:n]
+    if len(lines) > n:
+        yield f"  … and {len(lines) - n:,} more"
 
 
 def _format_documents(number: int) -> str:
     return f"{number:,} document{'' if number == 1 else 's'}"
 
 
-def _format_node_a(comparison: Comparison, node: int) -> str:
-    return _format_node(comparison.tree_a, comparison.words_a, node)
-
-
-def _format_node_b(comparison: Comparison, node: int) -> str:
-    return _format_node(comparison.tree_b, comparison.words_b, node)
-
-
-def _format_node(tree: Tree, words: Sequence[Sequence[str]], node: int) -> str:
+def _name_node(tree: Tree, words: Sequence[Sequence[str]], node: int) -> str:
     """Return the path below the root, and some words that are not part of the name."""
     path = [tree.names[step] for step in tree.path(node)[1:]] or [tree.names[node] or "(root)"]
     extra_words = [word for word in (words[node] if words else ()) if word not in path[-1]][:LABEL_WORDS]

@@ -53,6 +53,8 @@ class TrainingDocuments:
     engine: Engine
     block: Any
     executor: Any
+    collection: Array  # P(w)
+    start_tokens: float
     stored: StoredDocuments | None  # all documents, in files, where those of the block are drawn from them
 
     @cached_property
@@ -73,6 +75,29 @@ class TrainingDocuments:
     def documents_per_row(self) -> float:
         """Number of documents that each document of the block represents."""
         return 1.0 if self.stored is None else self.stored.documents_per_row
+
+    @property
+    def blocks(self) -> list[Any]:
+        """Blocks of all documents."""
+        return [self.block] if self.stored is None else list(self.stored.blocks)
+
+    def create_single_node(self) -> GrowthState:
+        """Return all documents in one class with the words of the collection."""
+        rows = self.block.training.rows
+        return create_single_node(self.collection.astype(rows.data.dtype), rows.n_rows, self.documents_per_row)
+
+    def class_tables(self, parts: GrowthState) -> tuple[Any, Any]:
+        """Return word counts and document frequencies of the classes; see ``Engine.class_tables``."""
+        return self.engine.class_tables(self.block.training, parts.class_given_doc)
+
+    def estimate_words(self, documents: Array) -> Array:
+        """Return P(w) in some documents, smoothed by the collection."""
+        words: Array = tables.to_numpy(self.estimate_group_words([documents]))[0]
+        return words
+
+    def estimate_group_words(self, groups: Sequence[Array]) -> Any:
+        """Return P(w) of several groups of documents, one row per group."""
+        return self.engine.group_words(self.block.training, groups, self.collection, self.start_tokens)
 
     @property
     def block_executor(self) -> Executor:
@@ -107,24 +132,15 @@ class CamGrowingModel(TrainingDocuments):
     stored: StoredDocuments | None = None  # all documents, in files, where those of the block are drawn from them
 
     @property
-    def blocks(self) -> list[cam.Block]:
-        """Blocks of all documents."""
-        return [self.block] if self.stored is None else list(self.stored.blocks)
-
-    def create_single_node(self) -> GrowthState:
-        """Return all documents in one cluster with the words of the collection."""
-        rows = self.block.training.rows
-        return create_single_node(self.collection.astype(rows.data.dtype), rows.n_rows, self.documents_per_row)
-
-    def class_tables(self, parts: GrowthState) -> tuple[Any, Any]:
-        """Return word counts and document frequencies of the classes; see ``Engine.class_tables``."""
-        return self.engine.class_tables(self.block.training, parts.class_given_doc)
+    def start_tokens(self) -> float:
+        """Tokens of the collection's words that each half has at the start."""
+        return max(self.prior_tokens, 1e-3)
 
     def split(self, parts: GrowthState, splits: tuple[Split, ...]) -> GrowthState:
         """Return start parameters for halves: with the words of their documents, or perturbed copies of the parent."""
         halves = [half for split in splits for half in split.halves or ()]
         if splits and len(halves) == 2 * len(splits):
-            words = self._estimate_group_words(halves)
+            words = self.estimate_group_words(halves)
         else:
             words = np.concatenate(
                 [np.zeros((0, len(self.collection))), *(self._make_half_words(parts, s) for s in splits)]
@@ -134,20 +150,11 @@ class CamGrowingModel(TrainingDocuments):
 
     def _make_half_words(self, parts: GrowthState, split: Split) -> Array:
         if split.halves is not None:
-            return tables.to_numpy(self._estimate_group_words(split.halves))
+            return tables.to_numpy(self.estimate_group_words(split.halves))
         node_words = tables.to_numpy(tables.take_rows(parts.word_given_node, [parts.class_nodes[split.index]]))[0]
         words = node_words * np.exp(PERTURBATION * self.rng.standard_normal((2, len(node_words)), dtype=np.float32))
         scaled: Array = words / words.sum(axis=1, keepdims=True)
         return scaled
-
-    def estimate_words(self, documents: Array) -> Array:
-        """Return P(w) in some documents, with the prior."""
-        words: Array = tables.to_numpy(self._estimate_group_words([documents]))[0]
-        return words
-
-    def _estimate_group_words(self, groups: Sequence[Array]) -> Any:
-        """Return P(w) of several groups of documents, one row per group."""
-        return self.engine.group_words(self.block.training, groups, self.collection, max(self.prior_tokens, 1e-3))
 
     def model(self, parts: GrowthState, node_mix: cam.NodeMix = "heldout") -> cam.Cam:
         """Return the model on the tree of these parameters."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,12 +23,9 @@ from topiarist.trees.growth.growing_models import (
     make_seeds,
 )
 from topiarist.trees.growth.loop import Stage
-from topiarist.trees.growth.parts import GrowthState, Split, create_single_node, divide
+from topiarist.trees.growth.parts import GrowthState, Split, StoredRows, divide
 from topiarist.trees.growth.stored_documents import StoredDocuments
-from topiarist.trees.growth.stored_rows import StoredRows
 from topiarist.trees.tree_model import TreeTopics
-
-START_TOKENS = 3.0  # of the collection's words, so that no word is impossible in a half at the start
 
 
 def make_hplsa_params(tree: TreeTopics) -> hplsa.Params:
@@ -43,6 +40,7 @@ class HplsaGrowingModel(TrainingDocuments):
     During growth, EM takes all its steps: at a fresh split its gain is too small to distinguish it from convergence.
     """
 
+    start_tokens: ClassVar[float] = 3.0  # so that no word is impossible in a half at the start
     engine: Engine
     block: hplsa.Block  # training and held-out tokens
     rng: np.random.Generator
@@ -55,22 +53,6 @@ class HplsaGrowingModel(TrainingDocuments):
     watch: Callable[[em.Loop], None] | None = None
     seeds: Mapping[int, Sequence[int]] = field(default_factory=dict)  # columns of seed words by topic
     stored: StoredDocuments | None = None  # all documents in files, if the block is a sample of them
-
-    @property
-    def blocks(self) -> list[hplsa.Block]:
-        """Blocks of all documents."""
-        if self.stored is None:
-            return [self.block]
-        return [hplsa.Block(block.training, block.heldout) for block in self.stored.blocks]
-
-    def create_single_node(self) -> GrowthState:
-        """Return all documents in one class with the words of the collection."""
-        rows = self.block.training.rows
-        return create_single_node(self.collection.astype(rows.data.dtype), rows.n_rows, self.documents_per_row)
-
-    def class_tables(self, parts: GrowthState) -> tuple[Any, Any]:
-        """Return word counts and document frequencies of the classes; see ``Engine.class_tables``."""
-        return self.engine.class_tables(self.block.training, parts.class_given_doc)
 
     def split(self, parts: GrowthState, splits: tuple[Split, ...]) -> GrowthState:
         """Return start parameters for halves: with the words of their documents, or perturbed copies of the parent.
@@ -102,14 +84,6 @@ class HplsaGrowingModel(TrainingDocuments):
         """Return parameters as EM takes them."""
         rows = (parts.class_given_doc,) if self.stored is None else self.stored.rows(parts, self.block_executor)
         return em.State(make_hplsa_params(parts), rows)
-
-    def estimate_words(self, documents: Array) -> Array:
-        """Return P(j) in some documents, smoothed by the collection."""
-        return self._estimate_group_words([documents])[0]
-
-    def _estimate_group_words(self, groups: Sequence[Array]) -> list[Array]:
-        words = self.engine.group_words(self.block.training, groups, self.collection, START_TOKENS)
-        return list(tables.to_numpy(words))
 
     def fit(self, parts: GrowthState, inverse_temperature: float, *, last: bool = False) -> Stage:
         """Run EM over the whole tree and evaluate it; see ``loop.GrowingModel``."""
@@ -170,7 +144,7 @@ class HplsaGrowingModel(TrainingDocuments):
         if split.halves is None:
             node_words: Array = parts.word_given_node[[parts.class_nodes[split.index]] * 2]
             return node_words
-        return np.stack(self._estimate_group_words(split.halves))
+        return np.stack(tables.to_numpy(self.estimate_group_words(split.halves)))
 
     def _perturb_shares(self, shares: Array) -> Array:
         """Perturb the shares of two halves, up to a factor for each document that does not affect (H3)."""

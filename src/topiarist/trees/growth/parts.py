@@ -6,7 +6,7 @@ class. Splitting a class divides its shares; joining adds them again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,12 +15,30 @@ import numpy as np
 from topiarist.arrays import TINY, Array, Move
 from topiarist.models.engine import tables
 from topiarist.trees import edits
-from topiarist.trees.growth.stored_rows import Change, StoredRows
 from topiarist.trees.tree import Tree
 from topiarist.trees.tree_model import TreeTopics
 from topiarist.trees.words import select_node_words
 
 HALF_CERTAINTY = 0.9  # share of a document in its half when a class is split
+Change = Callable[[Array], Array]  # maps shares (rows, old classes) to (rows, new classes)
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """P(class | document) of all documents in files as EM left them, with the class changes since then.
+
+    A model whose rows are parameters of their own (HPLSA) carries them from one tree to the next. Splits, joins and
+    sorting change the rows of the sampled documents in memory. All other rows follow block by block, in one pass
+    before they are needed again: every change only redistributes a document's shares among classes.
+    """
+
+    files: tuple[Any, ...]  # of each block: a handle, or an array from a checkpoint
+    class_changes: Array  # (old classes, new classes): fraction of each share that moves
+
+    @classmethod
+    def without_changes(cls, files: tuple[Any, ...], n_classes: int) -> StoredRows:
+        """Return stored rows without pending class changes."""
+        return cls(files, np.eye(n_classes))
 
 
 @dataclass(frozen=True)
@@ -44,7 +62,9 @@ class GrowthState(TreeTopics):
 
     def reassign_classes(self, change: Change) -> StoredRows | None:
         """Return the stored rows of all documents after a change of classes; None if documents are in memory."""
-        return None if self.stored is None else self.stored.apply(change)
+        if self.stored is None:
+            return None
+        return replace(self.stored, class_changes=change(self.stored.class_changes))
 
     def move_arrays(self, move: Move) -> GrowthState:
         """Return the state with its large tables moved to a device or to the host."""
@@ -180,14 +200,10 @@ def remove_empty_leaves(parts: GrowthState, min_documents: float) -> GrowthState
 def sort_by_tree(parts: GrowthState) -> GrowthState:
     """Sort nodes from the root down, the largest sibling first; sort classes as leaves, with default names."""
     sizes = parts.sizes() @ parts.path_mask
-    order, waiting = [], [parts.tree.root]
-    while waiting:
-        order.append(waiting.pop())
-        waiting += sorted(parts.tree.children(order[-1]), key=lambda node: (sizes[node], -node))
+    order = parts.tree.in_order(lambda node: (-sizes[node], node))
     places = {old: new for new, old in enumerate(order)}
     tree = Tree(tuple(places.get(parts.tree.parents[old], -1) for old in order))
-    edit = edits.Edit(tree, tuple(order))
-    parts = _renumber(parts, edit)
+    parts = _renumber(parts, edits.Edit(tree, order))
     classes = [parts.class_nodes.index(leaf) for leaf in tree.leaves]
     return replace(
         parts,

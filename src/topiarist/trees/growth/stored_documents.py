@@ -16,8 +16,7 @@ from topiarist.arrays import Array
 from topiarist.execution.executors import Executor
 from topiarist.models import cam, hplsa
 from topiarist.storage.array_files import EmptyRows, EvenRows, RowFile, Scratch
-from topiarist.trees.growth.parts import GrowthState
-from topiarist.trees.growth.stored_rows import ApplyClassChanges, StoredRows
+from topiarist.trees.growth.parts import GrowthState, StoredRows
 
 MAX_DRAWN = 1 << 15  # documents: a tree of 512 leaves has 64 per leaf to propose a split
 
@@ -59,12 +58,30 @@ class ScoreBlock:
 
 
 @dataclass(frozen=True)
-class SumWords:
-    """Picklable function that sums the occurrences of each word in a block."""
+class ApplyClassChanges:
+    """Picklable function that applies class changes to the rows of a block."""
 
-    def __call__(self, block: Any, _: None) -> tuple[Array, None]:
-        """Return the sums, and no rows."""
-        return block.word_totals(), None
+    class_changes: Array
+
+    def __call__(self, _: None, local_data: tuple[Array, Array, Array]) -> tuple[float, Array]:
+        """Return 0 and the rows: known ones of sampled documents, redistributed shares of others.
+
+        A document whose classes were all removed gets equal shares.
+        """
+        drawn_shares, drawn_rows, old_rows = local_data
+        rows = np.zeros((len(old_rows), self.class_changes.shape[1]), old_rows.dtype)
+        for old, new in zip(*map(np.ndarray.tolist, np.nonzero(self.class_changes)), strict=True):
+            rows[:, new] += old_rows[:, old] * old_rows.dtype.type(self.class_changes[old, new])
+        total = rows.sum(axis=1, keepdims=True, dtype=np.float64)
+        rows /= np.where(total > 0, total, 1.0).astype(rows.dtype)
+        rows[total[:, 0] <= 0] = 1.0 / rows.shape[1]
+        rows[drawn_rows] = drawn_shares
+        return 0.0, rows
+
+
+def sum_words(block: Any, _: None) -> tuple[Array, None]:
+    """Return the occurrences of each word in a block, and no rows."""
+    return block.word_totals(), None
 
 
 @dataclass(frozen=True)
@@ -108,9 +125,8 @@ class StoredDocuments:
 
     def word_totals(self, executor: Executor) -> Array:
         """Return the number of training tokens of each word, in one pass."""
-        totals: Array = executor.total(
-            SumWords(), [block.training for block in self.blocks], [None] * len(self.blocks)
-        )[0]
+        blocks = [block.training for block in self.blocks]
+        totals: Array = executor.total(sum_words, blocks, [None] * len(blocks))[0]
         return totals
 
     def evaluate(

@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from topiarist.errors import InputError
+from topiarist.metrics.node_matching import compute_stability, describe_stability
 from topiarist.metrics.placed_documents import DocumentAssignments
-from topiarist.metrics.steadiness import compute_stability, describe_stability
 from topiarist.trees.tree import Tree
 
 TREE = Tree((-1, 0, 0, 1, 1), names=("all", "left", "right", "one", "two"))

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Csr, Integers, Ints
+from topiarist.counts.validation import to_smallest_type
 from topiarist.text.tokens import Tokenizer
 
 
@@ -59,7 +60,7 @@ def tally(chunk: TokenChunk, keeps: Callable[[str], bool]) -> CountChunk:
     new_number[order] = np.arange(len(words), dtype=np.int32)
     ends = np.concatenate([[0], np.cumsum(chunk.lengths)])
     matrix: Csr = csr_array(
-        (np.ones(len(chunk.tokens), dtype=np.int32), new_number[chunk.tokens], _to_smallest_type(ends)),
+        (np.ones(len(chunk.tokens), dtype=np.int32), new_number[chunk.tokens], to_smallest_type(ends)),
         shape=(len(chunk.lengths), len(words) + 1),
     )
     matrix = matrix.tocsc().tocsr()  # sorts the rows in linear time
@@ -92,7 +93,7 @@ def merge_chunks(chunks: list[CountChunk]) -> tuple[Csr, tuple[str, ...]]:
         )
         data[span] = chunk.data
         start = span.stop
-    return csr_array((data, indices, _to_smallest_type(ends)), shape=(len(lengths), len(words))), words
+    return csr_array((data, indices, to_smallest_type(ends)), shape=(len(lengths), len(words))), words
 
 
 def stack_chunks(chunks: Iterable[CountChunk], columns: Mapping[str, int], n_columns: int) -> Csr:
@@ -111,16 +112,9 @@ def stack_chunks(chunks: Iterable[CountChunk], columns: Mapping[str, int], n_col
         indices.append(moved)
         data.append(chunk.data)
         lengths.append(rows)
-    return _assemble_matrix(data, indices, lengths, n_columns)
-
-
-def _assemble_matrix(
-    data: Sequence[Integers], indices: Sequence[Integers], lengths: Sequence[Ints], n_columns: int
-) -> Csr:
-    """Stack the entries of several matrices to one matrix."""
     ends = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
     shape = (len(ends) - 1, n_columns)
-    return csr_array((np.concatenate(data), np.concatenate(indices), _to_smallest_type(ends)), shape=shape)
+    return csr_array((np.concatenate(data), np.concatenate(indices), to_smallest_type(ends)), shape=shape)
 
 
 def _drop_last_column(matrix: Csr, words: list[str]) -> CountChunk:
@@ -129,8 +123,3 @@ def _drop_last_column(matrix: Csr, words: list[str]) -> CountChunk:
     n_lost = np.diff(matrix.indptr) - np.diff(np.concatenate([[0], np.cumsum(is_word)])[matrix.indptr])
     lengths = (np.diff(matrix.indptr) - n_lost).astype(np.int64)
     return CountChunk(words, lengths, matrix.indices[is_word].astype(np.int32), matrix.data[is_word])
-
-
-def _to_smallest_type(ends: Ints) -> Integers | Ints:
-    """Return row ends in 32 bits if they fit."""
-    return ends.astype(np.int32) if ends[-1] <= np.iinfo(np.int32).max else ends

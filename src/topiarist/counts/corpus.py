@@ -124,7 +124,7 @@ class Corpus:
         """
         settings = settings or CountSettings()
         records = _Records(keep_texts)
-        texts = records.passing(as_documents(documents), titles=settings.titles)
+        texts = records.iterate(as_documents(documents), titles=settings.titles)
         if vectorizer is None:
             counts, vocabulary = count(texts, settings, n_jobs=n_jobs, minima=minima)
         else:
@@ -264,18 +264,12 @@ class _Records:
         self.texts: list[str] | None = [] if keep_texts else None
         self.fields: dict[str, list[Any]] = {"titles": [], "labels": [], "sources": [], "dates": []}
 
-    def passing(self, documents: Iterable[Document], titles: bool) -> Iterator[str]:
+    def iterate(self, documents: Iterable[Document], titles: bool) -> Iterator[str]:
         """Yield the text of each document after its metadata are recorded."""
-        notes: tuple[tuple[list[Any], Callable[[Document], Any]], ...] = (
-            (self.ids, lambda document: document.id),
-            (self.fields["titles"], lambda document: document.title),
-            (self.fields["labels"], lambda document: document.labels),
-            (self.fields["sources"], lambda document: document.source),
-            (self.fields["dates"], lambda document: document.date),
-        )
         for document in documents:
-            for values, part in notes:
-                values.append(part(document))
+            self.ids.append(document.id)
+            for name, values in self.fields.items():
+                values.append(getattr(document, name if name == "labels" else name.removesuffix("s")))
             if self.texts is not None:
                 self.texts.append(document.text)
             yield build_counted_text(document, titles)

@@ -313,11 +313,7 @@ def count_with_coverage(
     General words are known. Words in fewer than ``min_documents`` documents are not, so that texts of the collection
     count like new texts.
     """
-    work = partial(_count_joined, tokenizer=settings.tokenizer, phrases=vocabulary.phrases)
-    chunks = list(map_chunks(work, texts, 1))
-    columns = _find_columns(chunks, vocabulary, settings)
-    counts = stack_chunks(chunks, columns, len(vocabulary))
-    counts.sum_duplicates()
+    chunks, columns, counts = _count_known_words(texts, vocabulary, settings, 1)
     stop_words, general = resolve_stop_words(settings.stop_words), _find_forms(general_words, chunks, settings)
     frequency = vocabulary.document_frequency
 
@@ -361,13 +357,19 @@ def count_in(
 
     With the settings of the vocabulary, the same texts have the same counts.
     """
-    settings = settings or CountSettings()
+    return _count_known_words(texts, vocabulary, settings or CountSettings(), n_jobs)[2]
+
+
+def _count_known_words(
+    texts: Iterable[str], vocabulary: Vocabulary, settings: CountSettings, n_jobs: Jobs
+) -> tuple[list[CountChunk], Mapping[str, int], Csr]:
+    """Return the counts of all words by chunk, the column of each known word, and the counts over the vocabulary."""
     work = partial(_count_joined, tokenizer=settings.tokenizer, phrases=vocabulary.phrases)
     chunks = list(map_chunks(work, texts, n_jobs))
-    columns = _find_columns(chunks, vocabulary, settings)
+    columns = vocabulary.columns if settings.stem is None else _find_stem_columns(chunks, vocabulary, settings)
     counts = stack_chunks(chunks, columns, len(vocabulary))
     counts.sum_duplicates()
-    return counts
+    return chunks, columns, counts
 
 
 def _count_joined(texts: Sequence[str], tokenizer: Tokenizer, phrases: Sequence[str]) -> CountChunk:
@@ -379,11 +381,6 @@ def _count_joined(texts: Sequence[str], tokenizer: Tokenizer, phrases: Sequence[
 def _create_phrase_filter(tokenizer: Tokenizer) -> Callable[[str], bool]:
     """Return a filter of words that also accepts phrases."""
     return lambda word: " " in word or tokenizer.is_word(word)
-
-
-def _find_columns(chunks: Sequence[CountChunk], vocabulary: Vocabulary, settings: CountSettings) -> Mapping[str, int]:
-    """Return the column of every known word in the chunks."""
-    return vocabulary.columns if settings.stem is None else _find_stem_columns(chunks, vocabulary, settings)
 
 
 def _find_stem_columns(chunks: Sequence[CountChunk], vocabulary: Vocabulary, settings: CountSettings) -> dict[str, int]:

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from topiarist.arrays import Bools, Csr, DTypeLike, Integers, Ints
 from topiarist.counts.scratch import IN_MEMORY, ScratchSpace, iterate_arrays, release_pages, split_entries
 from topiarist.counts.settings import CountSettings
-from topiarist.counts.validation import compute_document_frequency, sum_columns
+from topiarist.counts.validation import compute_document_frequency, sum_columns, to_smallest_type
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import InputError
 from topiarist.text.stems import find_stems
@@ -121,14 +121,9 @@ def move_columns(
         first = span.stop
         release_pages(counts.data, counts.indices, data, indices)
     matrix: Csr = csr_array(
-        (data[:first], indices[:first], _to_smallest_type(new_ends)), shape=(len(ends) - 1, n_columns)
+        (data[:first], indices[:first], to_smallest_type(new_ends)), shape=(len(ends) - 1, n_columns)
     )
     return matrix
-
-
-def _to_smallest_type(ends: Ints) -> Integers:
-    """Return row ends in 32 bits if they fit."""
-    return ends.astype(np.int32) if ends[-1] <= np.iinfo(np.int32).max else ends
 
 
 def build_vocabulary(

@@ -12,7 +12,6 @@ that the type represents, so that parts still add up.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,9 +21,7 @@ from topiarist.arrays import Array, Csr
 from topiarist.errors import UsageError
 
 _TOKENS_PER_BLOCK = 4_000_000  # tokens that are shuffled together
-_MAX_SHUFFLED = 4_000_000  # tokens; longer documents are drawn word by word
-_MAX_EXACT = 1_000_000_000  # tokens; limit of hypergeometric distributions in numpy
-_MAX_RARE = 10_000  # a word of at most so many among more than _EXACT tokens falls as by independent coins
+_MAX_SHUFFLED = 4_000_000  # tokens; of longer documents each word is halved
 
 
 def split_tokens(counts: Csr, fractions: Sequence[float], *, seed: int = 0) -> tuple[Csr, ...]:
@@ -59,7 +56,7 @@ def completion_split(counts: Csr, *, seed: int = 0) -> tuple[Csr, Csr]:
     for first, last in _split_blocks(counts.indptr, tokens):
         values = slice(counts.indptr[first], counts.indptr[last])
         if tokens[values].sum(dtype=np.float64) > _MAX_SHUFFLED:  # a block of this size is a single row
-            fold_in[values] = _round_to_steps(_split_long_document(rng, tokens[values]), _compute_steps(tokens[values]))
+            fold_in[values] = _halve_long_document(rng, tokens[values])
             continue
         rows = np.repeat(np.arange(last - first), np.diff(counts.indptr[first : last + 1]))
         fold_in[values] = _split_half(rng, tokens[values].astype(np.int64), rows)
@@ -95,38 +92,11 @@ def _split_half(rng: np.random.Generator, tokens: Array, rows: Array) -> Array:
     return np.bincount(value[order[place < (length + 1) // 2]], minlength=tokens.size)
 
 
-def _split_long_document(rng: np.random.Generator, tokens: Array) -> Array:
-    """Split one long document in half, word by word and without a shuffle.
-
-    Up to _MAX_EXACT tokens the distribution is that of a shuffle. Beyond, it is a close approximation, but still
-    exactly half of the document: the rarest words are drawn first, and the most frequent one takes the rest.
-    """
-    counts = [int(count) for count in tokens]  # their sum may be too large for numpy
-    left = sum(counts)
-    n_drawn = (left + 1) // 2
-    if left < _MAX_EXACT:
-        return rng.multivariate_hypergeometric(tokens.astype(np.int64), n_drawn, method="marginals")
-    half = np.zeros(len(counts), dtype=np.int64)
-    for place in np.argsort(tokens, kind="stable").tolist():
-        left -= counts[place]
-        n_taken = _draw_hypergeometric(rng, counts[place], left, n_drawn)
-        half[place] = n_taken
-        n_drawn -= n_taken
+def _halve_long_document(rng: np.random.Generator, tokens: Array) -> Array:
+    """Return half of the tokens of each word, and half of the odd ones by chance, without writing out all tokens."""
+    half, odd = tokens // 2, np.flatnonzero(tokens % 2)
+    half[rng.permutation(odd)[: (len(odd) + 1) // 2]] += 1
     return half
-
-
-def _draw_hypergeometric(rng: np.random.Generator, count: int, others: int, n_drawn: int) -> int:
-    """Draw the number of ``count`` tokens among ``n_drawn`` tokens, with ``others`` other tokens, at least as many."""
-    total = count + others
-    if total < _MAX_EXACT:
-        return int(rng.hypergeometric(count, others, n_drawn))
-    share = n_drawn / total
-    if count <= _MAX_RARE:
-        n_taken = int(rng.binomial(count, share))
-    else:
-        spread = math.sqrt(count * share * (1 - share) * (others / total))
-        n_taken = count * n_drawn // total + round(rng.normal(scale=spread))
-    return min(max(n_taken, n_drawn - others, 0), count, n_drawn)
 
 
 def _split_blocks(indptr: Array, tokens: Array) -> list[tuple[int, int]]:

@@ -149,6 +149,11 @@ def compact_indices(matrix: Csr) -> Csr:
     return smaller
 
 
+def to_smallest_type(ends: Array) -> Array:
+    """Return row ends in 32 bits if they fit."""
+    return ends.astype(np.int32) if ends[-1] <= np.iinfo(np.int32).max else ends
+
+
 def count_tokens(counts: Csr) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return the number of tokens n(i) of each document."""
     totals, ends = np.zeros(counts.shape[0]), counts.indptr

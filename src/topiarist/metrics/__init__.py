@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from topiarist.metrics.label_agreement import gini as gini
     from topiarist.metrics.label_agreement import interpolated_precision as interpolated_precision
     from topiarist.metrics.label_agreement import purity as purity
+    from topiarist.metrics.topic_quality import name_exam as name_exam
     from topiarist.metrics.topic_quality import npmi_coherence as npmi_coherence
+    from topiarist.metrics.topic_quality import parent_child_coherence as parent_child_coherence
+    from topiarist.metrics.topic_quality import parent_child_diversity as parent_child_diversity
     from topiarist.metrics.topic_quality import perplexity as perplexity
+    from topiarist.metrics.topic_quality import sibling_diversity as sibling_diversity
     from topiarist.metrics.topic_quality import topic_diversity as topic_diversity
     from topiarist.metrics.trees import BestNode as BestNode
     from topiarist.metrics.trees import best_nodes as best_nodes
     from topiarist.metrics.trees import dendrogram_purity as dendrogram_purity
     from topiarist.metrics.trees import tree_f1 as tree_f1
-    from topiarist.metrics.word_trees import name_exam as name_exam
-    from topiarist.metrics.word_trees import parent_child_coherence as parent_child_coherence
-    from topiarist.metrics.word_trees import parent_child_diversity as parent_child_diversity
-    from topiarist.metrics.word_trees import sibling_diversity as sibling_diversity
     from topiarist.trees.levels import calibration_error as calibration_error
     from topiarist.trees.levels import level_curve as level_curve
 
@@ -40,13 +40,13 @@ _MODULES = {
     "gini": "topiarist.metrics.label_agreement",
     "interpolated_precision": "topiarist.metrics.label_agreement",
     "level_curve": "topiarist.trees.levels",
-    "name_exam": "topiarist.metrics.word_trees",
+    "name_exam": "topiarist.metrics.topic_quality",
     "npmi_coherence": "topiarist.metrics.topic_quality",
-    "parent_child_coherence": "topiarist.metrics.word_trees",
-    "parent_child_diversity": "topiarist.metrics.word_trees",
+    "parent_child_coherence": "topiarist.metrics.topic_quality",
+    "parent_child_diversity": "topiarist.metrics.topic_quality",
     "perplexity": "topiarist.metrics.topic_quality",
     "purity": "topiarist.metrics.label_agreement",
-    "sibling_diversity": "topiarist.metrics.word_trees",
+    "sibling_diversity": "topiarist.metrics.topic_quality",
     "topic_diversity": "topiarist.metrics.topic_quality",
     "tree_f1": "topiarist.metrics.trees",
 }

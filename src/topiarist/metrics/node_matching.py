@@ -3,10 +3,15 @@
 The agreement of two nodes is F = 2·|intersection| / (|a| + |b|) over the documents at or below each. With ``soft``
 documents count by their shares: F = 2 Σ s·t / (Σ s² + Σ t²), which is the same if all shares are 0 or 1, and 1 for
 equal shares.
+
+The stability of a node is the mean over trees grown from other halves of the documents of |intersection| / |union|
+with the most similar node (Jaccard's index, as in cluster-wise stability). Topics below one half depend on the
+randomness of one growth as much as on the collection.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +29,8 @@ MEASURES = ("f1", "jaccard")
 TIE = 1e-6  # weight of level and name in F; it only breaks ties
 MIN_DENSITY = 0.1  # share of non-zeros from which a dense product is faster
 BLOCK = 1 << 14  # documents
+MIN_STABLE, MIN_MIXED = 0.75, 0.5  # minimum stability of the words "steady" and "mixed"
+WORDS = ("steady", "mixed", "may be chance")
 
 
 @dataclass(frozen=True)
@@ -187,3 +194,28 @@ def _multiply_transposed(a: Csr, b: Csr) -> Csr:
         left, right = (side[rows].toarray().astype(np.float64) for side in (a, b))  # BLAS requires equal types
         total += left.T @ right
     return csr_array(total)
+
+
+def compute_stability(tree: DocumentAssignments, others: Sequence[DocumentAssignments]) -> Floats:
+    """Return the stability of each node; NaN for the root and for nodes without documents."""
+    if not others:
+        raise InputError(
+            "expected other trees to compare this one with, got none", hint="Pass at least two trees, better five."
+        )
+    stability: Floats = np.mean([_compute_overlaps(*align_documents(tree, other)) for other in others], axis=0)
+    return stability
+
+
+def _compute_overlaps(tree: DocumentAssignments, other: DocumentAssignments) -> Floats:
+    """Return |intersection| / |union| of each node with the most similar node of the other tree."""
+    overlap = compute_overlap(tree, other)
+    union = overlap.size_a[overlap.rows] + overlap.size_b[overlap.columns] - overlap.both
+    overlaps = np.where(overlap.size_a > 0, 0.0, np.nan)
+    np.maximum.at(overlaps, overlap.rows, overlap.both / union)
+    overlaps[tree.tree.root] = np.nan
+    return overlaps
+
+
+def describe_stability(share: float) -> str:
+    """Return the word for a stability."""
+    return WORDS[0] if share >= MIN_STABLE else WORDS[1] if share >= MIN_MIXED else WORDS[2]

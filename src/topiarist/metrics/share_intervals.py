@@ -45,31 +45,22 @@ class ShareTable:
 
     def of(self, topics: Sequence[int]) -> ShareTable:
         """Return some of the topics, in the given order."""
-        topic_numbers = list(topics)
+        numbers = list(topics)
         return ShareTable(
-            self.share[:, topic_numbers],
-            self.low[:, topic_numbers],
-            self.high[:, topic_numbers],
+            self.share[:, numbers],
+            self.low[:, numbers],
+            self.high[:, numbers],
             self.documents,
-            self.effective_documents[:, topic_numbers],
+            self.effective_documents[:, numbers],
         )
 
     def group(self, number: int) -> ShareTable:
         """Return one of the groups."""
-        return self._groups(np.array([number]))
+        return self.select_groups(np.array([number]))
 
-    def first(self, number: int) -> ShareTable:
-        """Return the first groups."""
-        return self._groups(np.arange(number))
-
-    def _groups(self, numbers: Ints) -> ShareTable:
-        return ShareTable(
-            self.share[numbers],
-            self.low[numbers],
-            self.high[numbers],
-            self.documents[numbers],
-            self.effective_documents[numbers],
-        )
+    def select_groups(self, numbers: Ints) -> ShareTable:
+        """Return some of the groups, in the given order."""
+        return ShareTable(*(values[numbers] for values in vars(self).values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,16 +130,12 @@ def compute_beta_interval(share: Floats, effective_documents: Floats, level: flo
 
 def concatenate_groups(tables: Sequence[ShareTable]) -> ShareTable:
     """Concatenate the groups of several tables."""
-    share, low, high, documents, effective_documents = (
-        np.concatenate([getattr(table, name) for table in tables])
-        for name in ("share", "low", "high", "documents", "effective_documents")
-    )
-    return ShareTable(share, low, high, documents, effective_documents)
+    return ShareTable(*map(np.concatenate, zip(*(vars(table).values() for table in tables), strict=True)))
 
 
 def exclude_group(table: ShareTable, group: int) -> ShareTable:
     """Return all groups but one."""
-    return table._groups(np.delete(np.arange(len(table.documents)), group))
+    return table.select_groups(np.delete(np.arange(len(table.documents)), group))
 
 
 def pool_groups(table: ShareTable, level: float = LEVEL) -> ShareTable:

@@ -24,8 +24,8 @@ from topiarist.collection.state import TREE
 from topiarist.counts.corpus import Corpus
 from topiarist.errors import UsageError
 from topiarist.estimators.tree.fitted_tree import fold_in, get_tree_model
+from topiarist.metrics.node_matching import WORDS, compute_stability, describe_stability
 from topiarist.metrics.placed_documents import DocumentAssignments
-from topiarist.metrics.steadiness import WORDS, compute_stability, describe_stability
 from topiarist.progress import ProgressReporter
 from topiarist.storage import facts
 

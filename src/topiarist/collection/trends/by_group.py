@@ -254,7 +254,7 @@ def _compute_share_tables(
     ]
     has_rest = len(group_codes) < len(values.names)
     all_groups = shares_in(figures, groups, len(group_codes) + has_rest, nodes)
-    return all_groups.first(len(group_codes)), concatenate_groups(
+    return all_groups.select_groups(np.arange(len(group_codes))), concatenate_groups(
         [pool_groups(exclude_group(all_groups, group)) for group in range(len(group_codes))]
     )
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from topiarist.arrays import Floats
+from topiarist.counts.embeddings.vector_sources import VectorSource
 from topiarist.counts.vectors import normalise_vectors
 from topiarist.errors import ResourceError
 from topiarist.text.documents import Document
@@ -57,7 +58,7 @@ def is_installed() -> bool:
 
 
 @dataclass(frozen=True)
-class Encoder:
+class Encoder(VectorSource):
     """Encoder of texts. The vector of a text does not depend on its batch, to the precision of eight bits."""
 
     n_threads: int = 1
@@ -75,14 +76,9 @@ class Encoder:
         return cls(n_threads)
 
     def load(self, first: int, documents: Sequence[Document]) -> Floats:
-        """Return the vectors of documents with their titles; see ``VectorSource``."""
         return self.encode([_build_encoded_text(document) for document in documents])
 
-    def check(self, n_docs: int) -> None:
-        """Accept any number of documents."""
-
     def describe(self) -> str:
-        """Return the origin of the vectors."""
         return f"encoded here by {self.name}"
 
     def encode(self, texts: Sequence[str]) -> Floats:

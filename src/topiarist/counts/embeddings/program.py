@@ -17,6 +17,7 @@ from hashlib import blake2b
 import numpy as np
 
 from topiarist.arrays import Array, Floats
+from topiarist.counts.embeddings.vector_sources import VectorSource
 from topiarist.counts.vectors import normalise_vectors
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.text.documents import Document
@@ -25,7 +26,7 @@ EXAMPLE = "--embed 'python embed.py', which reads lines with id and text and pri
 
 
 @dataclass
-class Program:
+class Program(VectorSource):
     """Program that computes embeddings of texts."""
 
     command: tuple[str, ...]
@@ -45,7 +46,6 @@ class Program:
         return cls(command)
 
     def load(self, first: int, documents: Sequence[Document]) -> Floats:
-        """Return the embeddings of documents; see ``VectorSource``."""
         texts = [f"{document.title}\n{document.text}" if document.title else document.text for document in documents]
         keys = [blake2b(text.encode("utf-8", "replace"), digest_size=16).digest() for text in texts]
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self.cache}
@@ -57,11 +57,7 @@ class Program:
             )
         return normalise_vectors(np.stack([self.cache[key] for key in keys]))
 
-    def check(self, n_docs: int) -> None:
-        """Accept any number of documents."""
-
     def describe(self) -> str:
-        """Return the origin of the embeddings."""
         return f"from the program {self.command[0]}"
 
     def _run(self, texts: dict[bytes, str]) -> dict[bytes, Array]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import gzip
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -24,42 +25,41 @@ IDS, VECTORS = ("id", "ids"), ("vector", "vectors", "embedding", "embeddings")
 FILE_TYPES = "a .npy, .npz, .parquet or .jsonl file"
 
 
-class VectorSource(Protocol):
+class VectorSource(ABC):
     """Source of the embeddings of documents."""
 
+    @abstractmethod
     def load(self, first: int, documents: Sequence[Document]) -> Floats:
         """Return the directions of documents, from document number ``first`` on; zeros for documents without an
         embedding.
         """
 
-    def check(self, n_docs: int) -> None:
+    def check(self, n_docs: int) -> None:  # noqa: B027 (most sources accept any number)
         """Raise InputError if the embeddings do not match ``n_docs`` documents."""
 
+    @abstractmethod
     def describe(self) -> str:
         """Return the origin of the embeddings as text."""
 
 
 @dataclass(frozen=True)
-class OrderedVectors:
+class OrderedVectors(VectorSource):
     """Embeddings with one row for each document, in order."""
 
     rows: Array
     name: str = "an array"
 
     def load(self, first: int, documents: Sequence[Document]) -> Floats:
-        """Return rows by position; see ``VectorSource``."""
         vectors = self.rows[first : first + len(documents)]
         if len(vectors) < len(documents):
             raise self._mismatch(f"more than {len(self.rows):,}")
         return normalise_vectors(vectors)
 
     def check(self, n_docs: int) -> None:
-        """Check the number of rows; see ``VectorSource``."""
         if n_docs != len(self.rows):
             raise self._mismatch(f"{n_docs:,}")
 
     def describe(self) -> str:
-        """Return the name; see ``VectorSource``."""
         return f"from {self.name}, in the order of the documents"
 
     def _mismatch(self, documents: str) -> InputError:
@@ -70,7 +70,7 @@ class OrderedVectors:
 
 
 @dataclass
-class VectorsById:
+class VectorsById(VectorSource):
     """Embeddings with the ids of their documents."""
 
     rows: Array
@@ -79,7 +79,6 @@ class VectorsById:
     found_ids: set[str] = field(default_factory=set)
 
     def load(self, first: int, documents: Sequence[Document]) -> Floats:
-        """Return rows by id; see ``VectorSource``."""
         out = np.zeros((len(documents), self.rows.shape[1]), self.rows.dtype)
         for row, document in enumerate(documents):
             place = self.places.get(document.id)
@@ -89,7 +88,6 @@ class VectorsById:
         return normalise_vectors(out)
 
     def check(self, n_docs: int) -> None:
-        """Check that some id was found; see ``VectorSource``."""
         if n_docs and not self.found_ids:
             sample = ", ".join(list(self.places)[:3])
             raise InputError(
@@ -98,7 +96,6 @@ class VectorsById:
             )
 
     def describe(self) -> str:
-        """Return the name and the number of unused rows."""
         n_unused = len(self.places) - len(self.found_ids)
         return f"from {self.name}" + (f", which has {n_unused:,} more" if n_unused else "")
 

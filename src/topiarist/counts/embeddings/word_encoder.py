@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Csr, Floats
+from topiarist.counts.embeddings.vector_sources import VectorSource
 from topiarist.counts.vectors import find_rows_with_vectors
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.counts.word_vectors import MAX_RARITY, MAX_SHARE, load_word_vectors, to_unit_rows
@@ -27,7 +28,7 @@ Split = Callable[[Document], Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False)
-class WordEncoder:
+class WordEncoder(VectorSource):
     """Encoder of documents by the words of a collection, and by the bundled vectors of other words.
 
     ``split`` returns the words of a document. ``columns`` has the column of each word of the vocabulary; ``vectors``
@@ -85,7 +86,6 @@ class WordEncoder:
         return bool(self.vectors[self.weights > 0].any())
 
     def load(self, first: int, documents: Sequence[Document]) -> Floats:
-        """Return the directions of documents; see ``VectorSource``."""
         has_word, others = self._find_words(documents)
         directions: Floats = to_unit_rows(self._sum(has_word) + self._sum_bundled(others)).astype(np.float32)
         return directions
@@ -95,11 +95,7 @@ class WordEncoder:
         directions: Floats = to_unit_rows(self._sum(mark_words(counts))).astype(np.float32)
         return directions
 
-    def check(self, n_docs: int) -> None:
-        """Accept any number of documents."""
-
     def describe(self) -> str:
-        """Return the origin of the vectors."""
         return f"from the {NAME}"
 
     def _find_words(self, documents: Iterable[Document]) -> tuple[Csr, Csr]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -199,9 +199,9 @@ def _format_lines(evaluation: Evaluation, n: int) -> Iterator[str]:
     yield " · ".join([*counts, f"depth {evaluation.depth}"])
     yield ""
     yield f"hard to place      {evaluation.hard_to_place:9.1%}"
-    yield from _format_figure("perplexity (seen)", evaluation.perplexity, "9,.0f")
-    yield from _format_figure("coherence (NPMI)", evaluation.coherence)
-    yield from _format_figure("word diversity", evaluation.diversity)
+    if evaluation.perplexity is not None:
+        yield f"perplexity (seen)  {evaluation.perplexity:9,.0f}"
+    yield from _format_figures({"coherence (NPMI)": evaluation.coherence, "word diversity": evaluation.diversity})
     if evaluation.labelled is not None:
         yield from _format_label_lines(evaluation.tree, evaluation.labelled, n)
 
@@ -210,15 +210,19 @@ def _format_label_lines(tree: Tree, evaluation: LabelEvaluation, n: int) -> Iter
     yield ""
     labels = "1 label" if evaluation.n_labels == 1 else f"{evaluation.n_labels:,} labels"
     yield f"against {labels} of {evaluation.n_docs:,} document{'' if evaluation.n_docs == 1 else 's'}"
-    yield from _format_figure("NMI", evaluation.nmi)
-    yield from _format_figure("adjusted Rand", evaluation.rand)
-    yield from _format_figure("homogeneity", evaluation.homogeneity)
-    yield from _format_figure("completeness", evaluation.completeness)
-    yield from _format_figure("dendrogram purity", evaluation.purity)
-    yield from _format_figure("… of all merges", evaluation.merged_purity)
-    yield from _format_figure("F, weighted", evaluation.f1_weighted)
-    yield from _format_figure("F, macro", evaluation.f1_macro)
-    yield from _format_figure("F of label sets", evaluation.example_f1)
+    yield from _format_figures(
+        {
+            "NMI": evaluation.nmi,
+            "adjusted Rand": evaluation.rand,
+            "homogeneity": evaluation.homogeneity,
+            "completeness": evaluation.completeness,
+            "dendrogram purity": evaluation.purity,
+            "… of all merges": evaluation.merged_purity,
+            "F, weighted": evaluation.f1_weighted,
+            "F, macro": evaluation.f1_macro,
+            "F of label sets": evaluation.example_f1,
+        }
+    )
     yield ""
     yield "    F  precision  recall  documents  label  →  best node"
     for label, node in list(evaluation.best.items())[:n]:
@@ -229,6 +233,5 @@ def _format_label_lines(tree: Tree, evaluation: LabelEvaluation, n: int) -> Iter
         yield f"… and {len(evaluation.best) - n:,} more"
 
 
-def _format_figure(name: str, value: float | None, form: str = "9.3f") -> Iterator[str]:
-    if value is not None:
-        yield f"{name:<18} {value:{form}}"
+def _format_figures(figures: Mapping[str, float | None]) -> Iterator[str]:
+    return (f"{name:<18} {value:9.3f}" for name, value in figures.items() if value is not None)

@@ -17,6 +17,8 @@ import numpy as np
 
 from topiarist.arrays import Array, Bools, Csr, Floats, Ints
 from topiarist.errors import UsageError
+from topiarist.metrics.placed_documents import find_largest_shares
+from topiarist.trees.naming.text_features import find_largest_classes
 from topiarist.trees.tree import Tree
 
 MIN_DOCUMENTS, MAX_DOCUMENTS = 10, 50_000  # 12,000 documents take about 20 s; time grows with their number
@@ -102,7 +104,7 @@ def place_documents(
     classes = np.asarray(class_nodes, np.int64)
     total = np.asarray(shares.sum(axis=1)).ravel()
     centre = np.asarray(shares @ layout.centres[classes]) / np.maximum(total, 1e-12)[:, None]
-    nearest_class, largest = _find_largest(shares)
+    nearest_class, largest = np.maximum(find_largest_classes(shares), 0), find_largest_shares(shares)
     radius = FILL * np.where(total > 0, layout.radii[classes[nearest_class]] * largest, layout.radii[root])
     points: Floats = centre + radius[:, None] * _compute_offsets(features, nearest_class)
     return points
@@ -229,17 +231,6 @@ def _find_centre(places: Floats, radii: Floats) -> Floats:
 def _compute_lengths(arrows: Floats) -> Floats:
     lengths: Floats = np.sqrt((arrows**2).sum(axis=-1))
     return lengths
-
-
-def _find_largest(shares: Csr) -> tuple[Ints, Floats]:
-    """Return the class of each document's largest share, and that share; the first class without shares."""
-    lengths = np.diff(shares.indptr)
-    rows = np.repeat(np.arange(len(lengths)), lengths)
-    order = np.lexsort((shares.indices, -shares.data, rows))
-    first_class, largest, is_filled = np.zeros(len(lengths), np.int64), np.zeros(len(lengths)), lengths > 0
-    first = order[shares.indptr[:-1][is_filled]]
-    first_class[is_filled], largest[is_filled] = shares.indices[first], shares.data[first]
-    return first_class, largest
 
 
 def _compute_offsets(features: Features, class_of_doc: Ints) -> Floats:

@@ -190,8 +190,15 @@ class Tree:
         return tuple((begin, begin + size) for begin, size in zip(begins, sizes, strict=True))
 
     @cached_property
-    def _finder(self) -> Finder:
-        return Finder(self)
+    def _nodes_by_name(self) -> dict[str, list[int]]:
+        nodes: dict[str, list[int]] = {}
+        for node in self._order:
+            nodes.setdefault(self.names[node], []).append(node)
+        return nodes
+
+    @cached_property
+    def _child_by_name(self) -> dict[tuple[int, str], int]:
+        return {step: node for node, step in enumerate(zip(self.parents, self.names, strict=True))}
 
     def check_node(self, node: int) -> int:
         """Return the node as a plain number, or raise ``InputError`` if it does not exist."""
@@ -275,7 +282,45 @@ class Tree:
 
         A path begins at the root or below it. A name of several nodes raises ``InputError``: pass the path instead.
         """
-        return self._finder.find(name)
+        if not isinstance(name, str):
+            return self._find_path(tuple(name))
+        nodes = self._nodes_by_name.get(name, [])
+        if len(nodes) == 1:
+            return nodes[0]
+        if nodes:
+            paths = ", ".join(repr("/".join(self.path_names(node))) for node in nodes[:MAX_LISTED])
+            remainder = f" and {len(nodes) - MAX_LISTED} more" if len(nodes) > MAX_LISTED else ""
+            raise InputError(
+                f"expected a name that one node has, got {name!r}, which {len(nodes)} have: {paths}{remainder}",
+                hint="Pass the full path as a tuple of names.",
+            )
+        if "/" in name:
+            return self._find_path(tuple(name.split("/")))
+        raise InputError(f"no node is called {name!r}", hint=format_proposals(name, list(self._nodes_by_name)))
+
+    def _find_path(self, path: tuple[str, ...]) -> int:
+        if not path:
+            raise InputError("expected a name or a path, got an empty path", hint="Use tree.root for the root.")
+        walks = [self._walk(path[1:])] if path[0] == self.names[self.root] else []
+        walks.append(self._walk(path))
+        node, left = min(walks, key=lambda walk: len(walk[1]))
+        if not left:
+            return node
+        where = "/".join(self.path_names(node))
+        hint = format_proposals(left[0], [self.names[child] for child in self.children(node)])
+        raise InputError(
+            f"{repr(where) if node != self.root else 'the root'} has no child called {left[0]!r}", hint=hint or where
+        )
+
+    def _walk(self, path: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
+        """Follow names down from the root; return the last node and the remaining names."""
+        node = self.root
+        for step, name in enumerate(path):
+            child = self._child_by_name.get((node, name))
+            if child is None:
+                return node, path[step:]
+            node = child
+        return node, ()
 
     def render(
         self,
@@ -487,67 +532,3 @@ def _parse_linkage(linkage: Any, names: Sequence[str] | None) -> Shape:
     parents[merged] = cluster
     leaf_names = list(names) if names is not None else [str(leaf) for leaf in range(n_leaves)]
     return parents.tolist(), leaf_names + [f"#{node}" for node in range(n_leaves, 2 * n_leaves - 1)]
-
-
-class Finder:
-    """Lookup tables of a tree: nodes by name, children by parent and name."""
-
-    def __init__(self, tree: Tree) -> None:
-        self._names = tree.names
-        self._parents = tree.parents
-        self._root = tree.root
-        self._by_name: dict[str, list[int]] = {}
-        for node in tree.depth_first():
-            self._by_name.setdefault(tree.names[node], []).append(node)
-        self._by_step = {step: node for node, step in enumerate(zip(tree.parents, tree.names, strict=True))}
-
-    def find(self, name: str | Sequence[str]) -> int:
-        """Return the only node with this name, or the node at the end of this path."""
-        if not isinstance(name, str):
-            return self._find_path(tuple(name))
-        nodes = self._by_name.get(name, [])
-        if len(nodes) == 1:
-            return nodes[0]
-        if len(nodes) > 1:
-            paths = ", ".join(repr(self._path(node)) for node in nodes[:MAX_LISTED])
-            remainder = f" and {len(nodes) - MAX_LISTED} more" if len(nodes) > MAX_LISTED else ""
-            raise InputError(
-                f"expected a name that one node has, got {name!r}, which {len(nodes)} have: {paths}{remainder}",
-                hint="Pass the full path as a tuple of names.",
-            )
-        if "/" in name:
-            return self._find_path(tuple(name.split("/")))
-        raise InputError(f"no node is called {name!r}", hint=format_proposals(name, list(self._by_name)))
-
-    def _find_path(self, path: tuple[str, ...]) -> int:
-        if not path:
-            raise InputError("expected a name or a path, got an empty path", hint="Use tree.root for the root.")
-        begins_at_root = path[0] == self._names[self._root]
-        walks = [self._walk(path[1:])] if begins_at_root else []
-        walks.append(self._walk(path))
-        for node, left in walks:
-            if not left:
-                return node
-        node, left = min(walks, key=lambda walk: len(walk[1]))
-        child_names = [name for (parent, name) in self._by_step if parent == node]
-        where = repr(self._path(node)) if node != self._root else "the root"
-        raise InputError(
-            f"{where} has no child called {left[0]!r}", hint=format_proposals(left[0], child_names) or self._path(node)
-        )
-
-    def _walk(self, path: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
-        """Follow names down from the root; return the last node and the remaining names."""
-        node = self._root
-        for step, name in enumerate(path):
-            child = self._by_step.get((node, name))
-            if child is None:
-                return node, path[step:]
-            node = child
-        return node, ()
-
-    def _path(self, node: int) -> str:
-        names = []
-        while node >= 0:
-            names.append(self._names[node])
-            node = self._parents[node]
-        return "/".join(reversed(names))

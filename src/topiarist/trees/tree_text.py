@@ -47,20 +47,25 @@ def render(
     counted instead of shown. No line is wider than ``width`` columns. ``ascii`` replaces all other characters, in
     labels too.
     """
-    if depth is not None and depth < 0:
-        raise InputError(f"expected a depth of at least 0, got {depth}", hint="Use 0 to show the root only.")
     if width is not None and width < MIN_WIDTH:
         raise InputError(f"expected a width of at least {MIN_WIDTH} columns, got {width}")
+    signs, lines = ASCII if ascii else BOXES, []
+    for node, branch in iter_branches(tree, depth, width, ascii=ascii):
+        text = "" if node is None else label(node) if label else tree.names[node] or "(root)"
+        line = branch + (to_ascii(text) if ascii else to_printable(text))
+        lines.append(shorten(line, width, signs.ellipsis).rstrip())
+    return "\n".join(lines)
+
+
+def iter_branches(
+    tree: Tree, depth: int | None = None, width: int | None = None, *, ascii: bool = False
+) -> Iterator[tuple[int | None, str]]:
+    """Yield each drawn node with the branch before it, and None with each line that counts hidden nodes."""
+    if depth is not None and depth < 0:
+        raise InputError(f"expected a depth of at least 0, got {depth}", hint="Use 0 to show the root only.")
     signs = ASCII if ascii else BOXES
     levels = MAX_LEVELS if width is None else min(MAX_LEVELS, width // 6)
     bars = {tree.root: ""}  # prefix of the children of each node
-    lines = []
-
-    def line(branch: str, level: int, text: str) -> None:
-        lead = f"{signs.ellipsis} {branch}" if level > levels else branch
-        room = None if width is None else width - count_columns(lead)
-        lines.append((lead + shorten(to_ascii(text) if ascii else to_printable(text), room, signs.ellipsis)).rstrip())
-
     for node in tree.depth_first():
         level, parent = tree.depths[node], tree.parents[node]
         if depth is not None and level > depth:
@@ -70,10 +75,10 @@ def render(
             is_last = node == tree.children(parent)[-1]
             branch = bars[parent] + (signs.last if is_last else signs.inner)
             bars[node] = (bars[parent] + (GAP if is_last else signs.bar))[-3 * (levels - 1) :]
-        line(branch, level, label(node) if label else tree.names[node] or "(root)")
+        yield node, f"{signs.ellipsis} {branch}" if level > levels else branch
         if level == depth and not tree.is_leaf(node):
-            line(bars[node] + signs.last, level + 1, f"{signs.ellipsis} {len(tree.descendants(node)):,} more")
-    return "\n".join(lines)
+            lead = f"{signs.ellipsis} " if level >= levels else ""
+            yield None, f"{lead}{bars[node]}{signs.last}{signs.ellipsis} {len(tree.descendants(node)):,} more"
 
 
 def to_printable(text: str) -> str:
@@ -152,32 +157,22 @@ def format_lines(
         for size, hidden in zip(sizes, hidden_counts, strict=True)
     ]
     longest = max(map(len, numbers))
-    mark = "x"  # in place of every label, to get the branches alone
-    branches = tree.render(lambda _: mark, depth=format.depth, width=format.width, ascii=format.ascii).split("\n")
     sized_lines = []
-    for node, line in zip(iter_drawn_nodes(tree, format.depth), branches, strict=True):
+    ellipsis = (ASCII if format.ascii else BOXES).ellipsis
+    for node, branch in iter_branches(tree, format.depth, format.width, ascii=format.ascii):
         if node is None:
-            sized_lines.append((TextLine("", line), ""))
+            sized_lines.append(
+                (TextLine("", shorten(branch, format.width, ASCII.ellipsis if format.ascii else BOXES.ellipsis)), "")
+            )
             continue
-        branch = line.removesuffix(mark)
         room = None if format.width is None else max(1, format.width - count_columns(branch) - MARGIN - longest)
         label = _iter_label(tree, words, node, format)
-        sized_lines.append((_fit_line(branch, label, room, "..." if format.ascii else "…"), numbers[node]))
+        sized_lines.append((_fit_line(branch, label, room, ellipsis), numbers[node]))
     edge = max(count_columns(str(line)) for line, size in sized_lines if size) + MARGIN + longest
     return [
         line._replace(space=" " * (edge - count_columns(str(line)) - len(size)), size=size.rstrip()) if size else line
         for line, size in sized_lines
     ]
-
-
-def iter_drawn_nodes(tree: Tree, depth: int | None) -> Iterator[int | None]:
-    """Yield the node of each line of ``Tree.render``; None for a line that counts hidden nodes."""
-    for node in tree.depth_first():
-        level = tree.depths[node]
-        if depth is None or level <= depth:
-            yield node
-        if level == depth and not tree.is_leaf(node):
-            yield None
 
 
 def _iter_label(tree: Tree, words: Sequence[Sequence[str]], node: int, format: TextFormat) -> Iterator[str]:

@@ -112,7 +112,7 @@ def _pick_words(
 ) -> list[int]:
     """Append columns of the highest positive scores whose words add something to ``used_words``."""
     columns = list(columns)
-    for column in _find_highest(scores, CANDIDATES_PER_WORD * n_words):
+    for column in find_highest(scores, CANDIDATES_PER_WORD * n_words):
         if len(columns) >= n_words:
             break
         if words is not None:
@@ -124,14 +124,13 @@ def _pick_words(
     return columns
 
 
-def _find_highest(scores: Floats, number: int) -> list[int]:
+def find_highest(scores: Floats, number: int) -> list[int]:
     """Return the columns of the highest positive scores in descending order; of equal ones the first."""
     number = min(number, len(scores))
-    threshold = max(np.partition(scores, -number)[-number], 0.0)
-    higher = np.flatnonzero(scores > threshold)
-    equal = np.flatnonzero(scores == threshold)[: number - len(higher)] if threshold > 0 else higher[:0]
-    columns = np.concatenate([higher, equal])
-    ranked: list[int] = columns[np.lexsort((columns, -scores[columns]))].tolist()
+    candidates = np.argpartition(-scores, number - 1)[:number] if number < len(scores) else np.arange(len(scores))
+    threshold = scores[candidates].min() if len(candidates) else 0.0
+    columns = np.flatnonzero((scores >= threshold) & (scores > 0))
+    ranked: list[int] = columns[np.lexsort((columns, -scores[columns]))][:number].tolist()
     return ranked
 
 

@@ -26,7 +26,6 @@ EPILOG = examples(
 WRITES = ()
 DETAILS = ("coarse", "normal", "fine", "all")
 UNSORTED_SHOWN = 5  # documents that are listed
-MARK = "x"  # in place of a label, to see the branches alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +172,7 @@ def show(screen: Screen, collection: Collection, top: int, options: Options) -> 
     """The tree from a topic down, a line for each: words or name, documents, number."""
     from topiarist.trees.edits import cut
     from topiarist.trees.tree import Tree
-    from topiarist.trees.tree_text import count_columns, iter_drawn_nodes, shorten, to_ascii, to_printable
+    from topiarist.trees.tree_text import count_columns, iter_branches, shorten, to_ascii, to_printable
 
     outline, topic_tree = collection.outline, collection.tree
     tree, nodes = _list_below(outline.tree, outline.node(top))
@@ -200,14 +199,13 @@ def show(screen: Screen, collection: Collection, top: int, options: Options) -> 
     edge = (
         (screen.width or 100) - wide - id_wide - 4 - max((len(text) + 2 for text in hidden_counts.values()), default=0)
     )
-    lines = tree.render(lambda _: MARK, depth=options.depth, ascii=screen.ascii).split("\n")
     head = f"{'documents':>{wide}}  {'id':>{id_wide}}"
     screen.cut((" " * edge + "  " + head, "dim"))
-    for node, line in zip(iter_drawn_nodes(tree, options.depth), lines, strict=True):
+    for node, branch in iter_branches(tree, options.depth, ascii=screen.ascii):
         if node is None:
-            screen.cut((line, "dim"))
+            screen.cut((branch, "dim"))
             continue
-        branch, summary = line.removesuffix(MARK), nodes[node]
+        summary = nodes[node]
         first, style, rest, joint = _label(collection, summary, options.words)
         room = edge - count_columns(branch)
         first = shorten(to_ascii(first) if screen.ascii else to_printable(first), room, "…")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topiarist.trees.naming.presence import Presence, distinctiveness, find_highest
+from topiarist.trees.naming.presence import Presence, distinctiveness
+from topiarist.trees.words import find_highest
 
 DOT, JOINT = " · ", ", "  # between the words and phrases of a name, and between the names of two children
 MAX_WORDS = 60  # words from which a name is made

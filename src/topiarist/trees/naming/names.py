@@ -33,11 +33,11 @@ from topiarist.trees.naming.name_test import (
     split_items,
     split_name,
 )
-from topiarist.trees.naming.presence import Presence, distinctiveness, find_highest
+from topiarist.trees.naming.presence import Presence, distinctiveness
 from topiarist.trees.naming.text_features import TextFeatures
 from topiarist.trees.naming.unspaced import drop_contained_items
 from topiarist.trees.tree import Tree
-from topiarist.trees.words import is_variant
+from topiarist.trees.words import find_highest, is_variant
 
 MIN_LIFT = 3.0  # share of documents with a word of a name, relative to the share outside
 MIN_SHARE = 0.04  # of the documents that have it
@@ -73,19 +73,15 @@ class NodeNames:
 
 def list_usable_words(presence: Presence, words: Sequence[str], empty: Any = None) -> Array:
     """Return the columns of words that may name some node: characteristic, without digits, of three letters or more."""
-    tree, best = presence.tree, np.zeros(len(words), bool)
-    for node in range(len(tree)):
-        if node != tree.root:
-            columns_here = presence.words(node)
-            scores = _score_name_words(
-                presence.compute_shares(node, columns_here), presence.compute_outside_shares(node, columns_here)
-            )
-            best[columns_here[find_highest(scores, 4 * MAX_WORDS)]] = True
-    if empty is not None:
-        best[empty] = False
-    plain = np.array([is_plain(word) for word in words], bool)
-    columns: Array = np.flatnonzero(best & plain)
-    return columns
+    columns = presence.list_best_words(
+        lambda node, columns: _score_name_words(
+            presence.compute_shares(node, columns), presence.compute_outside_shares(node, columns)
+        ),
+        4 * MAX_WORDS,
+    )
+    is_excluded = np.zeros(len(words), bool) if empty is None else np.asarray(empty, bool)
+    usable: Array = np.array([c for c in columns.tolist() if is_plain(words[c]) and not is_excluded[c]], np.int64)
+    return usable
 
 
 def _score_name_words(share: Array, elsewhere: Array) -> Array:

@@ -8,7 +8,7 @@ of one child. Words of a node are not repeated below it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from topiarist.counts.validation import sum_columns
 from topiarist.models.word_meetings import Cooccurrence
 from topiarist.trees.growth.headings import compute_share_outside
 from topiarist.trees.tree import Tree
-from topiarist.trees.words import MIN_STEM, is_variant
+from topiarist.trees.words import MIN_STEM, find_highest, is_variant
 
 CANDIDATES_PER_WORD = 3  # candidates for each describing word
 ALL_WORDS = slice(None)  # all columns
@@ -64,6 +64,16 @@ class Presence:
         return compute_share_outside(
             have[root][columns], float(documents[root]), have[node][columns], float(documents[node])
         )
+
+    def list_best_words(self, score: Callable[[int, Array], Array], number: int) -> Array:
+        """Return the columns of the words with the best scores at some node below the root."""
+        is_best = np.zeros(self.have.shape[1], bool)
+        for node in range(len(self.tree)):
+            if node != self.tree.root:
+                columns_here = self.words(node)
+                is_best[columns_here[find_highest(score(node, columns_here), number)]] = True
+        columns: Array = np.flatnonzero(is_best)
+        return columns
 
 
 def compute_presence(tree: Tree, class_nodes: Sequence[int], shares: Any, counts: Any) -> Presence:
@@ -128,16 +138,12 @@ def select_describing_words(
 
 def list_candidate_words(presence: Presence, n_words: int) -> Array:
     """Return the columns of all words that ``select_describing_words`` may choose from."""
-    is_candidate = np.zeros(presence.have.shape[1], bool)
-    for node in range(len(presence.tree)):
-        if node != presence.tree.root:
-            columns_here = presence.words(node)
-            scores = distinctiveness(
-                presence.shares(node, columns_here), presence.compute_outside_shares(node, columns_here)
-            )
-            is_candidate[columns_here[find_highest(scores, 2 * CANDIDATES_PER_WORD * n_words)]] = True
-    columns: Array = np.flatnonzero(is_candidate)
-    return columns
+    return presence.list_best_words(
+        lambda node, columns: distinctiveness(
+            presence.shares(node, columns), presence.compute_outside_shares(node, columns)
+        ),
+        2 * CANDIDATES_PER_WORD * n_words,
+    )
 
 
 def _compute_pair_npmi(meetings: Cooccurrence, columns: list[int]) -> Array:
@@ -186,13 +192,3 @@ def _pick_best(
         selected.append(rivals[place])
         agreement += npmi[place]
     return selected
-
-
-def find_highest(scores: Array, number: int) -> list[int]:
-    """Return the columns of the highest positive scores in descending order; of equal ones the first."""
-    number = min(number, len(scores))
-    candidates = np.argpartition(-scores, number - 1)[:number] if number < len(scores) else np.arange(len(scores))
-    threshold = scores[candidates].min() if len(candidates) else 0.0
-    columns = np.flatnonzero((scores >= threshold) & (scores > 0))
-    ranked: list[int] = columns[np.lexsort((columns, -scores[columns]))][:number].tolist()
-    return ranked

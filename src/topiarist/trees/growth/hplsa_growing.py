@@ -54,6 +54,11 @@ class HplsaGrowingModel(TrainingDocuments):
     seeds: Mapping[int, Sequence[int]] = field(default_factory=dict)  # columns of seed words by topic
     stored: StoredDocuments | None = None  # all documents in files, if the block is a sample of them
 
+    @property
+    def blocks(self) -> list[hplsa.Block]:
+        """Blocks of all documents."""
+        return [hplsa.Block(block.training, block.heldout) for block in super().blocks]
+
     def split(self, parts: GrowthState, splits: tuple[Split, ...]) -> GrowthState:
         """Return start parameters for halves: with the words of their documents, or perturbed copies of the parent.
 

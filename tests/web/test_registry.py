@@ -9,7 +9,7 @@ from topiarist.web import pages, rendering
 from topiarist.web.pages.registry import PAGES
 
 TEMPLATES = Path(rendering.__file__).with_name("templates")
-OF_WRITES = {"conflict", "failure", "judged", "sure"}  # answers to what was posted, and to what went wrong
+OF_WRITES = {"conflict", "failure", "sure"}  # answers to what was posted, and to what went wrong
 OF_ALL = {"base", "report"}
 ANNEXES = {"registry"}
 

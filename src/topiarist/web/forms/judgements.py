@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from fastapi import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
 from topiarist.collection.classify.judgements import (
     LEAVE,
@@ -20,27 +20,12 @@ from topiarist.collection.shape.history import ChangedError
 from topiarist.display.locale.catalogues import translate
 from topiarist.storage.document_table import Documents
 from topiarist.storage.generation import Generation
-from topiarist.web import addresses, frame
+from topiarist.web import addresses
 from topiarist.web.filed_documents import JUDGEMENT_TEXTS
 from topiarist.web.forms.bodies import Judgement as Told
-from topiarist.web.forms.posts import back, patience, safe_back
-from topiarist.web.http import failures
-from topiarist.web.http.failures import wants_data
+from topiarist.web.forms.posts import answer_conflict, back, patience, safe_back
 from topiarist.web.session import Session, generation_of
 from topiarist.web.values import display_title
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judged:
-    """Conflict of two judgements of a document."""
-
-    title: str
-    document: str
-    theirs: str
-    yours: str
-    values: tuple[tuple[str, str], ...]
-    number: int
-    back: str
 
 
 def judge(request: Request, session: Session, form: Told) -> Response:
@@ -65,14 +50,7 @@ def judge(request: Request, session: Session, form: Told) -> Response:
         except JudgementChangedError:
             item = None
     if item is None:
-        comparison = _load_both(request, session, form, row, labels)
-        if wants_data(request):
-            text = translate("This document was judged after you opened the page: {labels}.", labels=comparison.theirs)
-            return failures.answer(
-                request,
-                failures.Failure(409, translate("Changed judgement"), text, translate("Open the document again.")),
-            )
-        return HTMLResponse(frame.page_of(request, "judged.html", comparison, session.view()), 409)
+        return _answer_conflict(request, session, form, row, labels)
     return back(request, addresses.add_judgement(safe_back(request, form.back, addresses.CATEGORIES), item.number))
 
 
@@ -83,26 +61,19 @@ def _write_judgement(generation: Generation, row: int, does: str, labels: tuple[
     return judgements.judge(row, does, labels, expected=expected)
 
 
-def _load_both(request: Request, session: Session, form: Told, row: int, labels: tuple[str, ...]) -> Judged:
+def _answer_conflict(request: Request, session: Session, form: Told, row: int, labels: tuple[str, ...]) -> Response:
     view = session.view()
     document = view.collection.documents.load_many([row], texts=False)[0]
     last = Judgements(view.collection.generation.database).of([row]).get(row)
-    other_labels = ", ".join(document.labels) or translate("no label")
-    other_labels = other_labels if last is None else f"{JUDGEMENT_TEXTS[last.kind]}: {other_labels}"
-    does = form.does
-    values = [("does", str(does)), ("document", document.id), ("state", view.mark)]
-    values += [("label", label) for label in form.label]
-    values += [("to", form.to)] if form.to else []
+    labels_now = ", ".join(document.labels) or translate("no label")
     own_labels = ", ".join(labels)
     if not labels:
-        own_labels = translate("now" if does == LEAVE else "before the last judgement")
-    title = display_title(document.title, document.id)
-    return Judged(
-        title=title,
-        document=addresses.document(document.id),
-        theirs=other_labels,
-        yours=own_labels,
-        values=tuple(values),
-        number=0 if last is None else last.number,
+        own_labels = translate("now" if form.does == LEAVE else "before the last judgement")
+    theirs = labels_now if last is None else f"{JUDGEMENT_TEXTS[last.kind]}: {labels_now}"
+    return answer_conflict(
+        request, session, replace(form, number=0 if last is None else last.number),
+        title=translate("This document was judged after you opened the page"),
+        since=(f"{display_title(document.title, document.id)}: {theirs}",), theirs=theirs,
+        yours=own_labels, button=translate("Apply my judgement"),
         back=safe_back(request, form.back, addresses.CATEGORIES),
-    )
+    )  # fmt: skip

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
 
 from fastapi import Request
 from starlette.responses import Response
@@ -17,17 +15,15 @@ from topiarist.storage.document_table import Documents
 from topiarist.storage.marks import Marks, PassageNotes, find_passage, normalise_tag
 from topiarist.web import addresses
 from topiarist.web.forms import bodies
-from topiarist.web.forms.posts import ask_confirmation, back, conflict, conflict_answer, patience, repeated, safe_back
+from topiarist.web.forms.posts import answer_conflict, ask_confirmation, back, patience
 from topiarist.web.pages import topic
 from topiarist.web.session import Session, generation_of
 from topiarist.web.values import PER_PAGE, display_title
 from topiarist.web.view import View
 
-NAMES = ("document", "topic", "show", "sure", "tag", "unread")
-
 
 @contextmanager
-def _marking(session: Session, body: Any) -> Iterator[tuple[Marks, list[int]]]:
+def _marking(session: Session, body: bodies.Marks) -> Iterator[tuple[Marks, list[int]]]:
     """Open the marks for writing, with the rows of a document or of a topic.
 
     The rows are looked up under the lock and in the state that the user saw. After a new growth the same number
@@ -51,48 +47,35 @@ def _marking(session: Session, body: Any) -> Iterator[tuple[Marks, list[int]]]:
         yield Marks(generation.database), rows
 
 
-@dataclass(frozen=True)
-class MarkMessage:
-    """Sentence about a change of marks, and the sentence about its undo."""
-
-    of: Callable[[str], str]  # with these, in words
-    inverse: str
-
-
 def tag(request: Request, session: Session, body: bodies.Tagged) -> Response:
     """Add a tag to documents."""
     name = normalise_tag(body.tag)
-    text = MarkMessage(
+    return _mark_documents(
+        request, session, body, lambda marks, rows: marks.tag(rows, name),
         lambda documents: translate("Tag {documents} “{tag}”", documents=documents, tag=name),
         translate("“Remove the tag” undoes this."),
-    )
-    return _mark_documents(request, session, body, text, lambda marks, rows: marks.tag(rows, name))
+    )  # fmt: skip
 
 
 def untag(request: Request, session: Session, body: bodies.Tagged) -> Response:
     """Remove a tag from documents."""
     name = normalise_tag(body.tag)
-    text = MarkMessage(
+    return _mark_documents(
+        request, session, body, lambda marks, rows: marks.untag(rows, name),
         lambda documents: translate("Remove the tag “{tag}” from {documents}", documents=documents, tag=name),
         translate("“Tag” restores the tag for all of them."),
-    )
-    return _mark_documents(request, session, body, text, lambda marks, rows: marks.untag(rows, name))
+    )  # fmt: skip
 
 
 def read(request: Request, session: Session, body: bodies.ReadMarks) -> Response:
     """Mark documents as read or unread."""
-    text = MarkMessage(
-        lambda documents: translate("Mark {documents} read", documents=documents),
-        translate("“Mark all unread” undoes this."),
-    )
-    if body.unread:
-        text = MarkMessage(
-            lambda documents: translate("Mark {documents} unread", documents=documents),
-            translate("This cannot be undone."),
-        )
     return _mark_documents(
-        request, session, body, text, lambda marks, rows: marks.mark_read(rows, read=not body.unread)
-    )
+        request, session, body, lambda marks, rows: marks.mark_read(rows, read=not body.unread),
+        lambda documents: translate(
+            "Mark {documents} unread" if body.unread else "Mark {documents} read", documents=documents
+        ),
+        translate("This cannot be undone." if body.unread else "“Mark all unread” undoes this."),
+    )  # fmt: skip
 
 
 def note(request: Request, session: Session, body: bodies.Noted) -> Response:
@@ -119,43 +102,33 @@ def note(request: Request, session: Session, body: bodies.Noted) -> Response:
 
 
 def _mark_documents(
-    request: Request, session: Session, body: Any, texts: MarkMessage, does: Callable[[Marks, list[int]], None]
+    request: Request,
+    session: Session,
+    body: bodies.Marks,
+    change: Callable[[Marks, list[int]], None],
+    describe: Callable[[str], str],
+    inverse: str,
 ) -> Response:
-    names = tuple(name for name in NAMES if hasattr(body, name))
+    """Change marks; ``describe`` names the change of documents, ``inverse`` tells how it is undone."""
     try:
         with _marking(session, body) as (marks, rows):
             if len(rows) <= PER_PAGE or body.sure:
-                does(marks, rows)
+                change(marks, rows)
                 return back(request, body.back)
     except ChangedError:
-        return _other(request, session, body, texts.of(translate("the collection")), repeated(body, *names))
-    values = repeated(body, *(name for name in names if name != "sure"))
-    inverse = translate("The list shows only a part of them. {inverse}", inverse=texts.inverse)
-    return ask_confirmation(
-        request, session, body, texts.of(translate("all {number}", number=len(rows))), inverse, values
-    )
+        deed = describe(translate("the collection"))
+        target, exists = _describe_target(session.fresh(), body)
+        button = translate("{deed} in the current tree", deed=deed) if exists else ""
+        return answer_conflict(
+            request, session, body, theirs=target, yours=deed, button=button,
+            **({} if exists else {"back": addresses.OVERVIEW}),
+        )  # fmt: skip
+    inverse = translate("The list shows only a part of them. {inverse}", inverse=inverse)
+    question = describe(translate("all {number}", number=len(rows)))
+    return ask_confirmation(request, session, body, question, inverse)
 
 
-def _other(
-    request: Request, session: Session, body: Any, action_text: str, values: tuple[tuple[str, str], ...]
-) -> Response:
-    view = session.fresh()
-    target, exists = _describe_target(view, body)
-    comparison = conflict(
-        session,
-        view,
-        body.state,
-        theirs=target,
-        yours=action_text,
-        action=request.scope["route"].path,
-        button=translate("{deed} in the current tree", deed=action_text) if exists else "",
-        values=values,
-        back=safe_back(request, body.back) if exists else addresses.OVERVIEW,
-    )
-    return conflict_answer(request, view, comparison)
-
-
-def _describe_target(view: View, body: Any) -> tuple[str, bool]:
+def _describe_target(view: View, body: bodies.Marks) -> tuple[str, bool]:
     if body.topic is not None:
         node = view.shape.node_of.get(body.topic)
         if node is None:

@@ -115,15 +115,14 @@ def allowed(request: Request, form: Any) -> Session:
     return session
 
 
-def repeated(body: Any, *names: str) -> tuple[tuple[str, str], ...]:
-    """Return the fields of a form that repeat a request."""
-    values = asdict(body)
-    present = {name: values[name] for name in names if values[name] is not None and values[name] is not False}
+def repeat_fields(body: bodies.Body, *without: str) -> tuple[tuple[str, str], ...]:
+    """Return the fields of a form that repeat a request in the current state."""
     return tuple(
         (name, "1" if item is True else str(item))
-        for name, value in present.items()
+        for name, value in asdict(body).items()
+        if name not in {"token", "back", "state", *without}
         for item in (value if isinstance(value, tuple) else (value,))
-        if item != ""
+        if item is not None and item is not False and item != ""
     )
 
 
@@ -166,9 +165,7 @@ class Confirmation:
     state: str
 
 
-def ask_confirmation(
-    request: Request, session: Session, body: Any, yes: str, inverse: str, values: tuple[tuple[str, str], ...] = ()
-) -> Response:
+def ask_confirmation(request: Request, session: Session, body: bodies.StateBody, yes: str, inverse: str) -> Response:
     """Return a question that must be confirmed, as a page or as data."""
     to = safe_back(request, body.back)
     if wants_data(request):
@@ -178,7 +175,7 @@ def ask_confirmation(
         yes=yes,
         inverse=inverse,
         action=request.scope["route"].path,
-        values=values,
+        values=repeat_fields(body, "sure"),
         back=to,
         state=body.state,
     )
@@ -190,7 +187,7 @@ class Conflict:
     """Conflict of a change with a newer state of the collection."""
 
     title: str
-    since: tuple[str, ...]
+    since: tuple[str, ...]  # edits that were made meanwhile
     theirs: str
     yours: str
     action: str
@@ -226,19 +223,27 @@ def _title(view: View, state: str) -> str:
     return translate("The collection has changed")
 
 
-def conflict(session: Session, view: View, state: str, **values: Any) -> Conflict:
-    """Return a change of an earlier state with the edits since then."""
-    return Conflict(title=_title(view, state), since=_since(session, view, state), state=view.mark, **values)
+def answer_conflict(
+    request: Request, session: Session, body: bodies.StateBody, *, without: tuple[str, ...] = (), **values: Any
+) -> Response:
+    """Return both versions of a change of an earlier state, as a page or as data.
 
-
-def conflict_answer(request: Request, view: View, conflict: Conflict) -> Response:
-    """Return both versions of a conflict, as a page or as data."""
-    if wants_data(request):
-        message = translate(
-            "{what}: {steps}. Current state: {theirs}.",
-            what=conflict.title, steps="; ".join(conflict.since), theirs=conflict.theirs,
-        )  # fmt: skip
-        failure = failures.Failure(409, conflict.title, message, translate("Reload the page."))
-        choice = {name: getattr(conflict, name) for name in ("theirs", "yours", "button", "state")}
-        return JSONResponse({**vars(failure), **choice, "links": []}, 409)
-    return HTMLResponse(frame.page_of(request, "conflict.html", conflict, view), 409)
+    The page offers to repeat the request in the current state; ``without``: fields that it leaves out.
+    """
+    view = session.fresh()
+    conflict = Conflict(**{
+        "title": _title(view, body.state),
+        "since": _since(session, view, body.state),
+        "action": request.scope["route"].path,
+        "values": repeat_fields(body, *without),
+        "back": safe_back(request, body.back),
+        "state": view.mark,
+        **values,
+    })  # fmt: skip
+    if not wants_data(request):
+        return HTMLResponse(frame.page_of(request, "conflict.html", conflict, view), 409)
+    title = f"{conflict.title}: {'; '.join(conflict.since)}".removesuffix(": ")
+    message = translate("{what}. Current state: {theirs}.", what=title, theirs=conflict.theirs)
+    failure = failures.Failure(409, conflict.title, message, translate("Reload the page."))
+    choice = {name: getattr(conflict, name) for name in ("theirs", "yours", "button", "state")}
+    return JSONResponse({**vars(failure), **choice, "links": []}, 409)

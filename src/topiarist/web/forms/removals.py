@@ -11,7 +11,7 @@ from topiarist.display.locale.catalogues import CountedNoun, translate
 from topiarist.errors import UsageError
 from topiarist.web import addresses
 from topiarist.web.forms.bodies import Removed
-from topiarist.web.forms.posts import ask_confirmation, back, conflict, conflict_answer, patience, repeated
+from topiarist.web.forms.posts import answer_conflict, ask_confirmation, back, patience
 from topiarist.web.session import Session
 from topiarist.web.view import View
 
@@ -22,23 +22,16 @@ def remove(request: Request, session: Session, body: Removed) -> Response:
     """Remove a document or all documents of a query after a confirmation."""
     view = session.fresh()
     if view.mark != body.state:
-        return _conflict(request, session, view, body)
+        return _answer_conflict(request, session, view, body)
     result = _plan_removal(view, body)
     if not body.sure:
-        values = repeated(body, "document", "query", "topic")
-        return ask_confirmation(
-            request,
-            session,
-            body,
-            translate("Remove {extent}", extent=_extent(result)),
-            _describe_removal(view, result),
-            values,
-        )
+        question = translate("Remove {extent}", extent=_extent(result))
+        return ask_confirmation(request, session, body, question, _describe_removal(view, result))
     try:
         with session.writer() as collection:
             remove_documents(collection, result.ids, wait=patience(session), expected=body.state)
     except ChangedError:
-        return _conflict(request, session, session.fresh(), body)
+        return _answer_conflict(request, session, session.fresh(), body)
     return back(request, body.back, addresses.overview())
 
 
@@ -76,15 +69,13 @@ def _extent(removal: Removal) -> str:
     )
 
 
-def _conflict(request: Request, session: Session, view: View, body: Removed) -> Response:
+def _answer_conflict(request: Request, session: Session, view: View, body: Removed) -> Response:
     try:
         extent = _extent(_plan_removal(view, body))
         reason, button = translate("remove {extent}", extent=extent), translate("Remove {extent}…", extent=extent)
     except UsageError as error:
         reason, button = error.message, ""
-    comparison = conflict(
-        session, view, body.state, theirs=reason, yours=translate("remove documents"),
-        action=request.scope["route"].path, button=button,
-        values=repeated(body, "document", "query", "topic"), back=addresses.OVERVIEW,
+    return answer_conflict(
+        request, session, body, without=("sure",),
+        theirs=reason, yours=translate("remove documents"), button=button, back=addresses.OVERVIEW,
     )  # fmt: skip
-    return conflict_answer(request, view, comparison)

@@ -15,16 +15,18 @@ from topiarist.collection.search.saved_searches import (
 from topiarist.display.locale.catalogues import translate
 from topiarist.web import addresses
 from topiarist.web.forms.bodies import SearchToDelete, SearchToSave
-from topiarist.web.forms.posts import ask_confirmation, back, conflict, conflict_answer, patience, repeated
+from topiarist.web.forms.posts import answer_conflict, ask_confirmation, back, patience
 from topiarist.web.session import Session, generation_of
-from topiarist.web.view import View
 
 
 def save(request: Request, session: Session, body: SearchToSave) -> Response:
     """Save a search under a name; replacing one needs a confirmation."""
     view = session.fresh()
     if body.topic is not None and generation_of(view.mark) != generation_of(body.state):
-        return _answer_changed(request, session, view, body)
+        return answer_conflict(
+            request, session, body, without=("sure", "topic"), theirs=translate("its topic has changed"),
+            yours=translate("save a search"), button=translate("Save for all topics"), back=addresses.OVERVIEW,
+        )  # fmt: skip
     same_name = [
         item
         for item in list_saved_searches(view.collection)
@@ -34,9 +36,8 @@ def save(request: Request, session: Session, body: SearchToSave) -> Response:
         inverse = translate(
             "Its query changes from “{query}” to “{other}”.", query=same_name[0].query, other=body.query
         )
-        values = repeated(body, "name", "query", "by", "topic")
         question = translate("Replace the saved search “{name}”", name=same_name[0].name)
-        return ask_confirmation(request, session, body, question, inverse, values)
+        return ask_confirmation(request, session, body, question, inverse)
     topic = "" if body.topic is None else str(body.topic)
     with session.writer() as collection:
         save_search(collection, SavedSearch(body.name, body.query, body.by, topic), wait=patience(session))
@@ -49,16 +50,7 @@ def delete(request: Request, session: Session, body: SearchToDelete) -> Response
     if not body.sure:
         inverse = translate("Query: “{query}”. To restore it, save it again.", query=result.query)
         question = translate("Delete the saved search “{name}”", name=result.name)
-        return ask_confirmation(request, session, body, question, inverse, repeated(body, "name"))
+        return ask_confirmation(request, session, body, question, inverse)
     with session.writer() as collection:
         delete_search(collection, result.name, wait=patience(session))
     return back(request, body.back, addresses.search(""))
-
-
-def _answer_changed(request: Request, session: Session, view: View, body: SearchToSave) -> Response:
-    comparison = conflict(
-        session, view, body.state, theirs=translate("its topic has changed"),
-        yours=translate("save a search"), action=request.scope["route"].path,
-        button=translate("Save for all topics"), values=repeated(body, "name", "query", "by"), back=addresses.OVERVIEW,
-    )  # fmt: skip
-    return conflict_answer(request, view, comparison)

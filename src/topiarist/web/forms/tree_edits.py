@@ -15,16 +15,7 @@ from topiarist.errors import ResourceError, UsageError
 from topiarist.trees.naming.name_test import JOINT, split_items
 from topiarist.web import addresses, frame
 from topiarist.web.forms.bodies import Body, Edited, StateBody, TakenBack
-from topiarist.web.forms.posts import (
-    Conflict,
-    ask_confirmation,
-    back,
-    conflict,
-    conflict_answer,
-    patience,
-    repeated,
-    safe_back,
-)
+from topiarist.web.forms.posts import answer_conflict, ask_confirmation, back, patience
 from topiarist.web.http.failures import wants_data
 from topiarist.web.jobs import JobPage
 from topiarist.web.pages import shape
@@ -47,8 +38,7 @@ def edit(request: Request, session: Session, body: Edited) -> Response:
         with session.writer() as collection:
             apply_edits(collection, [tree_edit], refit=False, wait=patience(session), expected=body.state)
     except ChangedError:
-        view = session.fresh()
-        return conflict_answer(request, view, _conflict(session, view, values, body))
+        return _answer_conflict(request, session, values, body)
     except ResourceError as error:
         if wants_data(request):
             raise
@@ -81,8 +71,8 @@ def _redisplay_form(request: Request, view: View, form: shape.Ask, error: Resour
     return HTMLResponse(frame.page_of(request, "shape.html", replace(page, problem=text), view, form.topic), 503)
 
 
-def _conflict(session: Session, view: View, form: shape.Ask, body: Edited) -> Conflict:
-    tree_edit = shape.edit_of(form)
+def _answer_conflict(request: Request, session: Session, form: shape.Ask, body: Edited) -> Response:
+    view, tree_edit = session.fresh(), shape.edit_of(form)
     topic = form.other if form.topic is None else form.topic  # a pin speaks of the one that it goes to
     exists = topic in view.shape.node_of
     current_text = translate("gone")
@@ -90,18 +80,12 @@ def _conflict(session: Session, view: View, form: shape.Ask, body: Edited) -> Co
         current_text = translate("the tree after these edits")
     elif exists:
         current_text = translate("called {name}", name=view.names[view.shape.node(topic)])
-    can = all(text in view.shape.node_of for text in list_topics_in_edit(tree_edit))
-    return conflict(
-        session,
-        view,
-        body.state,
-        theirs=current_text,
-        yours=_describe_edit(view, tree_edit),
-        action=addresses.SHAPE,
-        button=translate("Apply my edit") if can else "",
-        values=repeated(body, *VALUES, "refit"),
+    can_apply = all(text in view.shape.node_of for text in list_topics_in_edit(tree_edit))
+    return answer_conflict(
+        request, session, body, theirs=current_text, yours=_describe_edit(view, tree_edit),
+        button=translate("Apply my edit") if can_apply else "",
         back=addresses.topic(topic) if exists and topic is not None else addresses.overview(),
-    )
+    )  # fmt: skip
 
 
 def _describe_edit(view: View, edit: Edit) -> str:
@@ -130,20 +114,10 @@ def refit(request: Request, session: Session, body: StateBody) -> Response:
     """Fit the edited tree in the background."""
     view = session.fresh()
     if body.state != view.mark:
-        pending = view.shape.pending
-        state_text = translate("edited, not fitted" if pending else "already fitted")
-        comparison = conflict(
-            session,
-            view,
-            body.state,
-            theirs=state_text,
-            yours=translate("fit the tree"),
-            action="/refit",
-            button=translate("Refit now"),
-            values=(),
-            back=safe_back(request, body.back),
+        state_text = translate("edited, not fitted" if view.shape.pending else "already fitted")
+        return answer_conflict(
+            request, session, body, theirs=state_text, yours=translate("fit the tree"), button=translate("Refit now")
         )
-        return conflict_answer(request, view, comparison)
     session.refit(body.state)
     return back(request, body.back)
 

@@ -78,8 +78,8 @@ def test_the_topic_with_most_of_a_label_may_be_one_that_is_not_drawn(client, mon
 
 def test_a_square_leads_to_the_documents_that_it_counts(client):
     text = client.get("/compare").text
-    drawn = text[text.index('class="squares"') : text.index("</svg>", text.index('class="squares"'))]
-    squares = re.findall(r'<a href="(/search[^"]*topic=[^"]*)"[^>]*><rect [^>]*><title>([^<]*)</title>', drawn)
+    drawn = text.split('<table class="squares"')[1].split("</table>")[0]
+    squares = re.findall(r'href="(/search[^"]*topic=[^"]*)"[^>]* title="([^"]*)"', drawn)
     assert len(squares) > 6
     for link, title in squares:
         total = client.get(html.unescape(link).replace("/search?", "/search.json?")).json()["total"]

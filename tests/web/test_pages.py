@@ -298,12 +298,6 @@ def test_documents_that_lie_wholly_in_a_topic_are_ordered_by_their_words(view):
     assert own[:half].mean() > own[half:].mean()
 
 
-def test_shades_are_explained(client):
-    text = client.get("/compare").text
-    assert "from 0% to 100% of the label" in text
-    assert text.index("from 0% to 100% of the label") < text.index("Labels (rows) against topics")
-
-
 def test_labels_and_tree_are_compared(client):
     page = client.get("/compare.json").json()
     assert len(page["rows"]) == 6

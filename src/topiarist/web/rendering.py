@@ -61,7 +61,6 @@ def environment(language: str = ENGLISH) -> Environment:
         draw_interval=drawings.draw_interval,
         draw_stacked_bar=drawings.draw_stacked_bar,
         draw_curve=drawings.draw_curve,
-        draw_squares=_linked(drawings.draw_squares),
         draw_icicle=_linked(drawings.draw_icicle),
         draw_nearby_topics=_linked(drawings.draw_nearby_topics),
         draw_tree=_linked(tree_picture.draw_tree),
@@ -70,7 +69,6 @@ def environment(language: str = ENGLISH) -> Environment:
         draw_streams=_linked(draw_streams),
         draw_map_circles=_linked(drawings.draw_map_circles),
         draw_topic_curve=draw_topic_curve,
-        draw_legend=drawings.draw_legend,
     )
     return value
 

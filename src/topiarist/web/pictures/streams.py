@@ -6,14 +6,14 @@ branches, which the style sheet has for both themes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from topiarist.display.locale.catalogues import translate
-from topiarist.web.pictures.drawings import short
+from topiarist.web.pictures.svg import To, drawing, element, link, percent, short, stretched, titled
 from topiarist.web.pictures.tree_picture import choose_hue
 from topiarist.web.values import plain
 
@@ -29,7 +29,7 @@ ROOM = 1.5  # times the largest share: how high a small curve is, so that its na
 Point = tuple[float, float]
 
 
-def draw_streams(page: TimePage, to: Callable[[str], str] = str) -> Markup:
+def draw_streams(page: TimePage, to: To = str) -> Markup:
     """Draw topics as streams around a middle line, as wide as their documents."""
     numbers = [period.documents for period in page.periods]
     if len(numbers) < 2:
@@ -46,23 +46,15 @@ def draw_streams(page: TimePage, to: Callable[[str], str] = str) -> Markup:
         upper = [(place * step, y) for place, y in enumerate(edge)]
         edge = [y + scale * width for y, width in zip(edge, widths, strict=True)]
         lower = [(place * step, y) for place, y in enumerate(edge)]
-        shapes.append(
-            Markup('<a href="{}" tabindex="-1"><path class="{}" d="{}"><title>{}</title></path></a>').format(
-                to(course.address),
-                f"{choose_hue(course.branch)} n{len(shapes) % 3}",
-                _area(upper, lower),
-                plain(course.sentence),
-            )
-        )
+        kind = f"{choose_hue(course.branch)} n{len(shapes) % 3}"
+        stream = titled("path", plain(course.sentence), kind=kind, d=_area(upper, lower))
+        shapes.append(link(to(course.address), stream))
         names.append(_name(course, upper, lower))
     label = translate(
         "Topics from {first} to {last}, as wide as their documents. The curves and the table have the same numbers.",
         first=page.periods[0].name, last=page.periods[-1].name,
     )  # fmt: skip
-    return Markup(
-        '<svg class="streams" role="group" aria-label="{}"><g aria-hidden="true"><svg width="100%" height="100%" '
-        'viewBox="0 0 {} {}" preserveAspectRatio="none">{}</svg>{}</g></svg>'
-    ).format(label, int(WIDE), int(HIGH), Markup("").join(shapes), Markup("").join(names))
+    return drawing("streams", label, [stretched(f"0 0 {WIDE:g} {HIGH:g}", *shapes), *names])
 
 
 def _name(course: TopicSeries, upper: Sequence[Point], lower: Sequence[Point]) -> Markup:
@@ -74,9 +66,8 @@ def _name(course: TopicSeries, upper: Sequence[Point], lower: Sequence[Point]) -
     x, y = upper[best][0] / WIDE, (upper[best][1] + lower[best][1]) / 2 / HIGH
     y = min(max(y, EDGE), 1 - EDGE)
     anchor = "start" if x < 0.3 else "end" if x > 0.7 else "middle"  # names are long where the screen is narrow
-    return Markup('<text x="{}%" y="{}%" dy=".35em" text-anchor="{}">{}</text>').format(
-        f"{100 * x:.1f}", f"{100 * y:.1f}", anchor, short(plain(course.topic.name), LETTERS)
-    )
+    name = short(plain(course.topic.name), LETTERS)
+    return element("text", name, x=percent(x), y=percent(y), dy=".35em", text_anchor=anchor)
 
 
 def draw_topic_curve(course: TopicSeries, periods: int) -> Markup:
@@ -86,38 +77,32 @@ def draw_topic_curve(course: TopicSeries, periods: int) -> Markup:
     middle = [None if value is None else _high(value, maximum) for value in course.shares]
     upper = [None if value is None else _high(value, maximum) for value in course.highs]
     lower = [None if value is None else _high(value, maximum) for value in course.lows]
-    grounds = [
-        Markup('<rect class="burst" x="{}" y="0" width="{}" height="{}"/>').format(
-            f"{max(0.0, (first - 0.5) * step):.2f}", f"{(last - first + 1) * step:.2f}", int(SMALL_HIGH)
+    shapes = [
+        element(
+            "rect", kind="burst", x=f"{max(0.0, (first - 0.5) * step):.2f}", y=0,
+            width=f"{(last - first + 1) * step:.2f}", height=f"{SMALL_HIGH:g}",
         )
         for first, last in course.bursts
-    ]
+    ]  # fmt: skip
     runs = [[place for place, _ in run] for is_present, run in groupby(enumerate(middle), lambda point: point[1] is not None)
             if is_present]  # fmt: skip
     bands = " ".join(_area(_points(upper, run, step), _points(lower, run, step)) for run in runs)
     lines = " ".join(_line(_points(middle, run, step)) for run in runs)
-    return Markup(
-        '<svg class="course {}" role="img" aria-label="{}"><svg width="100%" height="100%" viewBox="0 0 {} {}" '
-        'preserveAspectRatio="none">{}<path class="band" d="{}"/><path class="line" d="{}"/></svg>{}</svg>'
-    ).format(
-        choose_hue(course.branch),
-        course.sentence,
-        int(SMALL_WIDE),
-        int(SMALL_HIGH),
-        Markup("").join(grounds),
-        bands,
-        lines,
-        _peak(course, middle, step),
+    shapes += [element("path", kind="band", d=bands), element("path", kind="line", d=lines)]
+    curve, peak = stretched(f"0 0 {SMALL_WIDE:g} {SMALL_HIGH:g}", *shapes), _peak(course, middle, step)
+    return element(
+        "svg", curve, *peak, kind=f"course {choose_hue(course.branch)}", role="img", aria_label=course.sentence
     )
 
 
-def _peak(course: TopicSeries, middle: Sequence[float | None], step: float) -> Markup:
+def _peak(course: TopicSeries, middle: Sequence[float | None], step: float) -> tuple[Markup, ...]:
     best = min((place for place, y in enumerate(middle) if y is not None), key=lambda place: middle[place] or 0.0)
     x, y = best * step / SMALL_WIDE, (middle[best] or 0.0) / SMALL_HIGH
     anchor = "start" if x < 0.2 else "end" if x > 0.8 else "middle"
-    return Markup(
-        '<circle cx="{0}%" cy="{1}%" r="2.5"/><text x="{0}%" y="{1}%" dy="-.55em" text-anchor="{2}">{3}</text>'
-    ).format(f"{100 * x:.1f}", f"{100 * y:.1f}", anchor, course.peak)
+    return (
+        element("circle", cx=percent(x), cy=percent(y), r=2.5),
+        element("text", course.peak, x=percent(x), y=percent(y), dy="-.55em", text_anchor=anchor),
+    )
 
 
 def _high(value: float, maximum: float) -> float:

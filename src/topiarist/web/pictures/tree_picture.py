@@ -7,11 +7,13 @@ size. An open topic stands half-way between the first and the last row below it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
+
+from topiarist.web.pictures.svg import To, element, link, titled
 
 if TYPE_CHECKING:
     from topiarist.web.frame import Row
@@ -69,13 +71,11 @@ def compute_thickness(unit: float, topic: TopicLine) -> int:
     return min(round(4 * unit * topic.documents), round(4 * THICKEST))
 
 
-def draw_tree(row: Row, to: Callable[[str], str] = str) -> Markup:
+def draw_tree(row: Row, to: To = str) -> Markup:
     """Draw the branches below the names of the list."""
-    high = count_rows(row)
-    shapes = Markup("").join(_shape(item, count_columns(row), to) for item in _branches(row))
-    return Markup(
-        '<svg class="boughs" viewBox="0 0 100 {}" preserveAspectRatio="none" aria-hidden="true">{}</svg>'
-    ).format(high, shapes)
+    shapes = [_shape(item, count_columns(row), to) for item in _branches(row)]
+    view_box = f"0 0 100 {count_rows(row)}"
+    return element("svg", *shapes, kind="boughs", viewBox=view_box, preserveAspectRatio="none", aria_hidden="true")
 
 
 def _branches(root: Row) -> Iterator[Branch]:
@@ -96,7 +96,7 @@ def _branches(root: Row) -> Iterator[Branch]:
     return draw_children(root, 0, high / 2, 0.0)
 
 
-def _shape(branch: Branch, level: int, to: Callable[[str], str]) -> Markup:
+def _shape(branch: Branch, level: int, to: To) -> Markup:
     wide, depth, half = COLUMNS[level], branch.depth, branch.thick / 2
     bend = min(BEND * wide, MOST_BEND)
     left = ROOT + wide * (depth - 1) if depth else 0.0
@@ -109,9 +109,5 @@ def _shape(branch: Branch, level: int, to: Callable[[str], str]) -> Markup:
         f"C{turn:.2f} {branch.middle + half:.3f} {turn:.2f} {low:.3f} {left:.2f} {low:.3f}Z"
     )
     topic = branch.row.topic
-    return Markup('<a href="{}" tabindex="-1"><path class="{}" d="{}"><title>{}</title></path></a>').format(
-        to(topic.address),
-        f"{choose_hue(topic.branch)} o{min(depth, 4)}".strip(),
-        path,
-        f"{topic.name}: {topic.documents:,}",
-    )
+    kind = f"{choose_hue(topic.branch)} o{min(depth, 4)}".strip()
+    return link(to(topic.address), titled("path", f"{topic.name}: {topic.documents:,}", kind=kind, d=path))

@@ -9,9 +9,11 @@ import time
 
 import pytest
 import uvicorn
+from starlette.testclient import TestClient
 
 from tests.review_draws import fixed_draws  # noqa: F401
-from tests.web.labelled import client, folder_of, many, several, single  # noqa: F401
+from tests.web.clients import HERE, Writer
+from tests.web.labelled import annotator, folder_of, many, several, single  # noqa: F401
 from tests.web.words import GENERAL, HEADINGS, TOPICS
 from topiarist.collection.classify.learning import learn_categories
 from topiarist.collection.collection import Collection
@@ -128,6 +130,22 @@ def copied(folder, tmp_path):
     target = tmp_path / "copy.topiary"
     shutil.copytree(folder, target)
     return str(target)
+
+
+@pytest.fixture(scope="module")
+def client(folder):
+    """A reader; modules with another collection replace it."""
+    return TestClient(explorer(folder), base_url=HERE)
+
+
+@pytest.fixture(scope="module")
+def view(client):
+    return client.app.state.session.view()
+
+
+@pytest.fixture
+def writer(copied):
+    return Writer(explorer(copied), base_url=HERE)
 
 
 class Served:

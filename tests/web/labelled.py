@@ -81,7 +81,7 @@ class Writer(TestClient):
 
 
 @pytest.fixture
-def client(single, tmp_path):
+def annotator(single, tmp_path):
     shutil.copytree(single[0], tmp_path / "copy.topiary")
     return Writer(explorer(str(tmp_path / "copy.topiary")), base_url=HERE)
 
@@ -94,4 +94,4 @@ def many(several, tmp_path):
 
 @pytest.fixture
 def folder_of():
-    return lambda client: client.app.state.session.folder
+    return lambda annotator: annotator.app.state.session.folder

@@ -32,14 +32,14 @@ def test_agreement_is_that_of_held_out_documents(request, which):
     assert any(row["agreement"] < 1 for row in page["rows"])
 
 
-@pytest.mark.parametrize("which", ["client", "many"])
+@pytest.mark.parametrize("which", ["annotator", "many"])
 def test_a_confused_pair_leads_to_its_documents(request, which):
-    client = request.getfixturevalue(which)
+    annotator = request.getfixturevalue(which)
     pairs = 0
-    for row in client.get("/categories.json").json()["rows"]:
+    for row in annotator.get("/categories.json").json()["rows"]:
         for one in row["confused"]:
             name, number = re.fullmatch(r"(.*) \(([\d,]+)\)", one["name"]).groups()
-            found = client.get(one["address"].replace("/categories", "/categories.json")).json()["filed"]
+            found = annotator.get(one["address"].replace("/categories", "/categories.json")).json()["filed"]
             assert found["paging"]["total"] == int(number)
             assert all(row["label"] in item["line"]["labels"] for item in found["documents"])
             assert all(name not in item["line"]["labels"] for item in found["documents"])
@@ -48,9 +48,9 @@ def test_a_confused_pair_leads_to_its_documents(request, which):
     assert pairs > 3
 
 
-def test_thresholds_are_counted_on_held_out_documents(client):
-    held = client.app.state.session.view().collection.categories.heldout
-    page = client.get("/categories.json?rho=0.6").json()
+def test_thresholds_are_counted_on_held_out_documents(annotator):
+    held = annotator.app.state.session.view().collection.categories.heldout
+    page = annotator.get("/categories.json?rho=0.6").json()
     assert len(page["thresholds"]) == 100
     for one in page["thresholds"]:
         assert one["filed"] + sum(one["above"]) + one["left"] == pytest.approx(1)
@@ -63,7 +63,7 @@ def test_thresholds_are_counted_on_held_out_documents(client):
     assert page["chosen"]["certainty"] == 0.6
     assert page["chosen"]["filed"] == pytest.approx(len(sure) / len(held.rows))
     assert page["chosen"]["correct"] == pytest.approx(len(right) / len(sure))
-    names = client.app.state.session.view().collection.categories.names
+    names = annotator.app.state.session.view().collection.categories.names
     above = [place for place in range(len(held.rows)) if place not in sure and held.certainty[place, 0] >= 0.6]
     tops = sorted({name.split("/")[0] + "/" for name in names})
     good = [place for place in above if names[held.right_label[place]].startswith(tops[held.groups[place, 0]])]
@@ -73,8 +73,8 @@ def test_thresholds_are_counted_on_held_out_documents(client):
     assert page["places"][1]["correct"] == pytest.approx(len(good) / len(above))
 
 
-def test_every_document_is_filed_at_one_place(client):
-    page = client.get("/categories.json?rho=0.6").json()
+def test_every_document_is_filed_at_one_place(annotator):
+    page = annotator.get("/categories.json?rho=0.6").json()
     assert sum(place["documents"] for place in page["places"]) == 360
     assert sum(row["filed"] for row in page["rows"]) == page["places"][0]["documents"]
     seen = set()
@@ -85,7 +85,7 @@ def test_every_document_is_filed_at_one_place(client):
         number = 1
         while True:
             path = address.replace("/categories", "/categories.json") + f"&page={number}"
-            found = client.get(path).json()["filed"]
+            found = annotator.get(path).json()["filed"]
             ids = [item["line"]["id"] for item in found["documents"]]
             assert not seen & set(ids)
             seen |= set(ids)
@@ -97,10 +97,10 @@ def test_every_document_is_filed_at_one_place(client):
     assert len(seen) == 360
 
 
-def test_a_document_at_a_heading_tells_each_level(client):
-    page = client.get("/categories.json?rho=0.6").json()
+def test_a_document_at_a_heading_tells_each_level(annotator):
+    page = annotator.get("/categories.json?rho=0.6").json()
     heading = page["places"][1]["headings"][0]
-    found = client.get(heading["address"].replace("/categories", "/categories.json")).json()["filed"]
+    found = annotator.get(heading["address"].replace("/categories", "/categories.json")).json()["filed"]
     for item in found["documents"]:
         top, last = item["path"]
         assert top["here"]
@@ -144,10 +144,10 @@ def test_learned_one_by_one_the_first_of_several_labels_counts(many, folder_of):
     assert many.labels(item["line"]["id"]) == (other, second)
 
 
-def test_without_held_out_documents_that_is_said(client, folder_of):
-    with Collection.open(folder_of(client)) as collection:
+def test_without_held_out_documents_that_is_said(annotator, folder_of):
+    with Collection.open(folder_of(annotator)) as collection:
         learn_categories(collection, holdout=0)
-    page = client.get("/categories.json").json()
+    page = annotator.get("/categories.json").json()
     assert page["seen"]
     assert "of the training set" in page["sentence"]
     assert sum(row["held_out"] for row in page["rows"]) == sum(row["labelled"] for row in page["rows"]) == 288
@@ -174,7 +174,7 @@ def test_of_many_documents_some_are_filed_and_that_is_said(single, monkeypatch):
     assert "among 90 of 360" in page["notes"][0]
 
 
-def test_documents_are_read_when_they_are_learned_and_once_after_others_came(client, folder_of, monkeypatch):
+def test_documents_are_read_when_they_are_learned_and_once_after_others_came(annotator, folder_of, monkeypatch):
     sizes, real = [], Categories.predict_labels
 
     def counted(self, counts, *rest):
@@ -182,16 +182,16 @@ def test_documents_are_read_when_they_are_learned_and_once_after_others_came(cli
         return real(self, counts, *rest)
 
     monkeypatch.setattr(Categories, "predict_labels", counted)
-    before = client.get("/categories.json").json()
-    with Collection.open(folder_of(client)) as other:
+    before = annotator.get("/categories.json").json()
+    with Collection.open(folder_of(annotator)) as other:
         other.shape([Rename(other.outline.topics[1], "Theirs")])
-    client.get("/categories?rho=0.5")
-    client.judge("accept", client.list("law/bail")["documents"][0])
+    annotator.get("/categories?rho=0.5")
+    annotator.judge("accept", annotator.list("law/bail")["documents"][0])
     assert sizes == []
-    with Collection.open(folder_of(client)) as other:
+    with Collection.open(folder_of(annotator)) as other:
         other.add([Document("new", "bail surety custody bond remand court judge")], learn=False)
-    after = client.get("/categories.json").json()
-    client.get("/categories?rho=0.5")
+    after = annotator.get("/categories.json").json()
+    annotator.get("/categories?rho=0.5")
     assert sizes == [361]
     sizes = [{row["label"]: row["filed"] for row in page["rows"]} for page in (before, after)]
     assert sizes[1] == sizes[0] | {"law/bail": sizes[0]["law/bail"] + 1}

@@ -8,18 +8,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from topiarist.web import addresses
-from topiarist.web.detail import DETAILS, opened
+from topiarist.web.frame import DETAILS, opened
 from topiarist.web.http.server import explorer
 
 
 @pytest.fixture(scope="module")
 def client(deep):
     return TestClient(explorer(deep), base_url="http://127.0.0.1")
-
-
-@pytest.fixture(scope="module")
-def view(client):
-    return client.app.state.session.view()
 
 
 def rows_of(row):

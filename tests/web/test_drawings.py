@@ -4,24 +4,12 @@ import html
 import re
 
 import pytest
-from starlette.testclient import TestClient
 
-from topiarist.web.http.server import explorer
 from topiarist.web.pages.overview import Block
 from topiarist.web.pictures import drawings
 from topiarist.web.report import asset
 
 NAME = "winter · mountain · weather"
-
-
-@pytest.fixture(scope="module")
-def client(folder):
-    return TestClient(explorer(folder), base_url="http://127.0.0.1")
-
-
-@pytest.fixture(scope="module")
-def view(client):
-    return client.app.state.session.view()
 
 
 def block(topic, name, documents, level, left, width, **more):

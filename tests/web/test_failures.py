@@ -26,11 +26,6 @@ from topiarist.web.pages import overview
 HERE = "http://127.0.0.1"
 
 
-@pytest.fixture(scope="module")
-def client(folder):
-    return TestClient(explorer(folder), base_url=HERE)
-
-
 def test_an_unknown_page_says_so_in_the_frame(client):
     for path, status, said in (
         ("/nothing", 404, "Page not found"), ("/topic/4711", 404, "Topic 4711 never existed in this collection"),

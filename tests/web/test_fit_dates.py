@@ -3,46 +3,38 @@
 import re
 from datetime import UTC, datetime
 
-import pytest
-
+from tests.web.clients import edit, leaf
 from tests.web.test_jobs import Held
-from tests.web.test_writing import HERE, Writer, edit, leaf
 from topiarist.display.formats import format_day, format_time
 from topiarist.storage import edit_log
-from topiarist.web.http.server import explorer
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
 
-@pytest.fixture
-def client(copied):
-    return Writer(explorer(copied), base_url=HERE)
-
-
-def footer(client):
-    text = client.get("/").text.split('<footer class="bottom">')[1]
+def footer(writer):
+    text = writer.get("/").text.split('<footer class="bottom">')[1]
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", text))
 
 
-def test_the_footer_tells_when_the_model_was_fitted_and_what_arrived_since(client, monkeypatch):
-    database = client.view.collection.generation.database
+def test_the_footer_tells_when_the_model_was_fitted_and_what_arrived_since(writer, monkeypatch):
+    database = writer.view.collection.generation.database
     grown = edit_log.history(database, kind="grow")[0].time
-    assert f"Model of {format_time(grown)} " in footer(client)
-    assert "added since" not in footer(client)
-    edit(client, "rename", leaf(client), name="Mine")
+    assert f"Model of {format_time(grown)} " in footer(writer)
+    assert "added since" not in footer(writer)
+    edit(writer, "rename", leaf(writer), name="Mine")
     for text in ("oil barrel crude refinery", "tennis serve racket volley"):
-        key = client.put_form("/new", text=text).text.split('name="key" value="')[1].split('"')[0]
-        client.put_form("/keep", key=key)
-    assert client.view.last_fit.time == grown
-    assert "2 documents added since: Refit" in footer(client)
-    assert client.view.grown_with == 400
+        key = writer.put_form("/new", text=text).text.split('name="key" value="')[1].split('"')[0]
+        writer.put_form("/keep", key=key)
+    assert writer.view.last_fit.time == grown
+    assert "2 documents added since: Refit" in footer(writer)
+    assert writer.view.grown_with == 400
     held = Held(monkeypatch)
-    client.put_form("/refit")
+    writer.put_form("/refit")
     held.over()
-    assert "added since" not in footer(client)
-    assert client.view.last_fit.time == edit_log.history(database, kind="refit")[0].time
-    client.put_form("/undo")
-    assert "2 documents added since" in footer(client)
+    assert "added since" not in footer(writer)
+    assert writer.view.last_fit.time == edit_log.history(database, kind="refit")[0].time
+    writer.put_form("/undo")
+    assert "2 documents added since" in footer(writer)
 
 
 def test_moments_as_people_write_them():

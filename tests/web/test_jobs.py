@@ -4,21 +4,15 @@ import threading
 
 import pytest
 
-from tests.web.test_writing import HERE, Writer, edit, leaf
+from tests.web.clients import HERE, Writer, edit, leaf
 from topiarist.display.formats import time_left
 from topiarist.errors import ResourceError
 from topiarist.estimators.common.progress import expected_steps
 from topiarist.models.em import Rules
 from topiarist.web import session as sessions
-from topiarist.web.http.server import explorer
 from topiarist.web.jobs import Job
 
 PATIENCE = 60.0  # seconds after which a test has failed
-
-
-@pytest.fixture
-def client(copied):
-    return Writer(explorer(copied), base_url=HERE)
 
 
 class Held:
@@ -60,50 +54,50 @@ def held(monkeypatch):
     found.over()
 
 
-def strip(client, path="/"):
-    text = client.get(path).text
+def strip(writer, path="/"):
+    text = writer.get(path).text
     return text.split('class="strip', 1)[1].split('<div class="columns">')[0] if 'class="strip' in text else ""
 
 
-def test_the_strip_says_how_far_a_fit_is(client, held):
-    topic = leaf(client)
-    edit(client, "split", topic, into="2", refit="1")
+def test_the_strip_says_how_far_a_fit_is(writer, held):
+    topic = leaf(writer)
+    edit(writer, "split", topic, into="2", refit="1")
     held.steps(2)
-    job = client.get("/job.json").json()
+    job = writer.get("/job.json").json()
     assert (job["phase"], job["running"], job["iteration"], job["about"]) == ("running", True, 2, None)
-    assert "Refitting, iteration 2." in strip(client)
+    assert "Refitting, iteration 2." in strip(writer)
     held.go.release()
     held.steps(2)
-    job = client.get("/job.json").json()
+    job = writer.get("/job.json").json()
     assert job["iteration"] == 4
     assert job["about"] >= 4
-    assert f"Refitting, iteration 4 of about {job['about']}" in strip(client)
-    assert "Stop and keep the best tree" in strip(client)
-    assert "data-job" in strip(client)
-    assert client.get(f"/topic/{topic}.json").json()["pending"]
+    assert f"Refitting, iteration 4 of about {job['about']}" in strip(writer)
+    assert "Stop and keep the best tree" in strip(writer)
+    assert "data-job" in strip(writer)
+    assert writer.get(f"/topic/{topic}.json").json()["pending"]
 
 
-def test_a_fit_that_is_stopped_keeps_the_best_so_far(client, held, copied):
-    topic = leaf(client)
-    edit(client, "split", topic, into="2", refit="1")
+def test_a_fit_that_is_stopped_keeps_the_best_so_far(writer, held, copied):
+    topic = leaf(writer)
+    edit(writer, "split", topic, into="2", refit="1")
     held.steps(2)
-    assert client.put_form("/stop", back="/model").url.path == "/model"
-    assert "Stopping after this iteration" in strip(client)
-    assert "Stop and keep" not in strip(client)
+    assert writer.put_form("/stop", back="/model").url.path == "/model"
+    assert "Stopping after this iteration" in strip(writer)
+    assert "Stop and keep" not in strip(writer)
     held.over()
-    job = client.get("/job.json").json()
+    job = writer.get("/job.json").json()
     assert (job["phase"], job["iteration"], job["error"]) == ("stopped", 2, "")
-    page = client.get(f"/topic/{topic}.json").json()
+    page = writer.get(f"/topic/{topic}.json").json()
     assert not page["pending"]
     assert len(page["subtopics"]) == 2
     assert sum(one["documents"] for one in page["subtopics"]) == page["topic"]["documents"]
-    assert client.put_form("/undo").status_code == 200  # of the split and of the fit that it asked for
-    page = client.get(f"/topic/{topic}.json").json()
+    assert writer.put_form("/undo").status_code == 200  # of the split and of the fit that it asked for
+    page = writer.get(f"/topic/{topic}.json").json()
     assert not page["pending"]
     assert page["subtopics"] == []
 
 
-def test_after_the_last_step_there_is_nothing_to_stop(client, held, monkeypatch):
+def test_after_the_last_step_there_is_nothing_to_stop(writer, held, monkeypatch):
     reached, go, finishing = threading.Event(), threading.Event(), Job.finish_steps
 
     def last(job):
@@ -112,52 +106,52 @@ def test_after_the_last_step_there_is_nothing_to_stop(client, held, monkeypatch)
         assert go.wait(PATIENCE)
 
     monkeypatch.setattr(Job, "finish_steps", last)
-    edit(client, "split", leaf(client), into="2", refit="1")
+    edit(writer, "split", leaf(writer), into="2", refit="1")
     for _ in range(1_000):
         held.go.release()
     assert reached.wait(PATIENCE)
-    assert "describing and saving topics" in strip(client)
-    assert "Stop and keep" not in strip(client)
-    assert client.put_form("/stop").status_code == 200
+    assert "describing and saving topics" in strip(writer)
+    assert "Stop and keep" not in strip(writer)
+    assert writer.put_form("/stop").status_code == 200
     go.set()
     held.over()
-    assert client.get("/job.json").json()["phase"] == "done"
+    assert writer.get("/job.json").json()["phase"] == "done"
 
 
-def test_that_a_fit_has_ended_is_said_once(client, held):
-    edit(client, "split", leaf(client), into="2", refit="1")
+def test_that_a_fit_has_ended_is_said_once(writer, held):
+    edit(writer, "split", leaf(writer), into="2", refit="1")
     held.over()
-    assert "The new tree is ready. This page shows it." in strip(client)
-    assert strip(client) == ""
-    assert client.get("/job.json").json()["phase"] == "done"
+    assert "The new tree is ready. This page shows it." in strip(writer)
+    assert strip(writer) == ""
+    assert writer.get("/job.json").json()["phase"] == "done"
 
 
-def test_a_fit_that_failed_says_why_and_offers_another(client, held, monkeypatch):
+def test_a_fit_that_failed_says_why_and_offers_another(writer, held, monkeypatch):
     def refused(*values, **named):
         raise ResourceError("there is no room on the disk")
 
-    edit(client, "split", leaf(client), into="2")
-    assert "The tree has edits without a fit" in strip(client)
+    edit(writer, "split", leaf(writer), into="2")
+    assert "The tree has edits without a fit" in strip(writer)
     with monkeypatch.context() as patch:
         patch.setattr(sessions, "apply_edits", refused)
-        client.put_form("/refit")
+        writer.put_form("/refit")
         assert held.ended.wait(PATIENCE)
     for _ in range(2):
-        assert "The fit failed: there is no room on the disk." in strip(client)
-        assert "Refit now" in strip(client)
-    assert client.get("/job.json").json()["phase"] == "failed"
-    client.put_form("/undo")
-    assert strip(client) == ""  # there is nothing to be fitted any more
-    edit(client, "split", leaf(client), into="2")
+        assert "The fit failed: there is no room on the disk." in strip(writer)
+        assert "Refit now" in strip(writer)
+    assert writer.get("/job.json").json()["phase"] == "failed"
+    writer.put_form("/undo")
+    assert strip(writer) == ""  # there is nothing to be fitted any more
+    edit(writer, "split", leaf(writer), into="2")
     held.ended.clear()
-    client.put_form("/refit")
+    writer.put_form("/refit")
     held.over()
-    assert client.get("/job.json").json()["phase"] == "done"
+    assert writer.get("/job.json").json()["phase"] == "done"
 
 
 def test_the_strip_keeps_itself_up_to_date(page, changing, held):
-    client = Writer(changing.app, base_url=HERE)
-    edit(client, "split", leaf(client), into="2", refit="1")
+    writer = Writer(changing.app, base_url=HERE)
+    edit(writer, "split", leaf(writer), into="2", refit="1")
     held.steps(2)
     page.goto(f"{changing.address}/tree")
     page.wait_for_selector("text=Refitting, iteration 2")
@@ -178,22 +172,22 @@ def test_the_strip_keeps_itself_up_to_date(page, changing, held):
     assert not page.problems
 
 
-def test_a_fit_is_only_begun_for_the_tree_that_was_seen(client, held):
-    topic, old = leaf(client), client.view.mark
-    edit(client, "split", topic, into="2")
-    answer = client.put_form("/refit", state=old)
+def test_a_fit_is_only_begun_for_the_tree_that_was_seen(writer, held):
+    topic, old = leaf(writer), writer.view.mark
+    edit(writer, "split", topic, into="2")
+    answer = writer.put_form("/refit", state=old)
     assert answer.status_code == 409
     assert "split" in answer.text
     assert "Refit now" in answer.text
-    assert client.app.state.session.job is None
-    assert client.put_form("/refit", state="").status_code == 422
-    client.put_form("/refit")
+    assert writer.app.state.session.job is None
+    assert writer.put_form("/refit", state="").status_code == 422
+    writer.put_form("/refit")
     held.over()
-    assert not client.view.shape.pending
+    assert not writer.view.shape.pending
 
 
-def test_while_somebody_opens_a_state_others_see_the_one_before(client, monkeypatch):
-    session, opening, go = client.app.state.session, threading.Event(), threading.Event()
+def test_while_somebody_opens_a_state_others_see_the_one_before(writer, monkeypatch):
+    session, opening, go = writer.app.state.session, threading.Event(), threading.Event()
     before, opened = session.view(), session._opened
 
     def slowly():
@@ -202,37 +196,37 @@ def test_while_somebody_opens_a_state_others_see_the_one_before(client, monkeypa
         return opened()
 
     monkeypatch.setattr(session, "_opened", slowly)
-    writing = threading.Thread(target=edit, args=(client, "rename", leaf(client)), kwargs={"name": "Mine"})
+    writing = threading.Thread(target=edit, args=(writer, "rename", leaf(writer)), kwargs={"name": "Mine"})
     writing.start()
     assert opening.wait(PATIENCE)
     assert session.view() is before
-    assert client.get("/index.json").status_code == 200
+    assert writer.get("/index.json").status_code == 200
     go.set()
     writing.join(PATIENCE)
     assert session.view().number != before.number
 
 
-def test_a_name_changes_no_number_and_nothing_is_worked_out_again(client):
-    old = client.view
+def test_a_name_changes_no_number_and_nothing_is_worked_out_again(writer):
+    old = writer.view
     old.warm()
     old.list_rows(old.tree.root, "typical", "all")
-    edit(client, "rename", leaf(client), name="Mine")
-    new = client.view
+    edit(writer, "rename", leaf(writer), name="Mine")
+    new = writer.view
     assert new is not old
     assert "Mine" in new.names
     for name in ("sizes", "assigned_nodes", "hard", "hard_sizes", "lengths", "columns", "node_weight", "mask"):
         assert getattr(new, name) is getattr(old, name), name
     assert new.rank("newest") is old.rank("newest")
     assert new.list_rows(new.tree.root, "typical", "all") is old.list_rows(old.tree.root, "typical", "all")
-    edit(client, "merge", leaf(client), other=leaf(client, 1))
-    merged = client.view
+    edit(writer, "merge", leaf(writer), other=leaf(writer, 1))
+    merged = writer.view
     assert merged.lengths is old.lengths
     assert merged.rank("newest") is old.rank("newest")
     assert len(merged.sizes) == len(old.sizes) - 1
     assert merged.shares_under(merged.tree.root) is not old.shares_under(old.tree.root)
-    client.put_form("/undo")
-    assert client.view.sizes == old.sizes
-    assert (client.view.assigned_nodes == old.assigned_nodes).all()
+    writer.put_form("/undo")
+    assert writer.view.sizes == old.sizes
+    assert (writer.view.assigned_nodes == old.assigned_nodes).all()
 
 
 def test_durations_as_people_say_them():
@@ -247,14 +241,14 @@ def test_how_many_steps_there_will_be_is_told_from_what_they_gain():
     assert expected_steps((0, 1, 2, 3, 4), 4, rules) == 100
 
 
-def test_how_sure_the_topics_are_is_found_beside_the_pages(client, held):
-    assert "Topic stability has not been measured" in client.get("/model").text
-    client.put_form("/steadiness", back="/model")
+def test_how_sure_the_topics_are_is_found_beside_the_pages(writer, held):
+    assert "Topic stability has not been measured" in writer.get("/model").text
+    writer.put_form("/steadiness", back="/model")
     held.steps(1)
-    assert "Measuring topic stability: tree 1 of about 5" in strip(client)
-    assert "The tree does not change." in strip(client)
-    topic = leaf(client)
-    edit(client, "rename", topic, name="Mine")  # it keeps nobody out
+    assert "Measuring topic stability: tree 1 of about 5" in strip(writer)
+    assert "The tree does not change." in strip(writer)
+    topic = leaf(writer)
+    edit(writer, "rename", topic, name="Mine")  # it keeps nobody out
     held.over()
-    assert "came back in 5 other trees" in client.get("/model").text
-    assert "Topic stability: " in client.get(f"/topic/{topic}").text
+    assert "came back in 5 other trees" in writer.get("/model").text
+    assert "Topic stability: " in writer.get(f"/topic/{topic}").text

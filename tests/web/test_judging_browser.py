@@ -8,8 +8,8 @@ from tests.web.test_browser import until
 
 
 @pytest.fixture
-def judging(client):
-    found = Served(client.app)
+def judging(annotator):
+    found = Served(annotator.app)
     yield found
     found.stop()
 

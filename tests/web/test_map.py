@@ -15,11 +15,6 @@ from topiarist.web.http.server import explorer
 from topiarist.web.pages import map as map_page
 
 
-@pytest.fixture(scope="module")
-def client(folder):
-    return TestClient(explorer(folder), base_url="http://127.0.0.1")
-
-
 def test_every_document_is_a_point_and_every_topic_a_circle(client):
     page = client.get("/map.json").json()
     body = client.get(page["points"]).content

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.tables import COLUMNS, N_JULY, N_JUNE, table, tickets, tickets_once, without_labels  # noqa: F401
-from tests.web.test_writing import HERE, Writer
+from tests.web.clients import HERE, Writer
 from topiarist.web.http.server import explorer
 
 

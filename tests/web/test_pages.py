@@ -6,25 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from starlette.testclient import TestClient
 
 from topiarist.collection.describe import statistics
 from topiarist.web import addresses, rendering
-from topiarist.web.http.server import explorer
 from topiarist.web.pages.registry import PAGES
 from topiarist.web.rendering import environment
 from topiarist.web.values import PER_PAGE
-
-
-@pytest.fixture(scope="module")
-def client(folder):
-    return TestClient(explorer(folder), base_url="http://127.0.0.1")
-
-
-@pytest.fixture(scope="module")
-def view(client):
-    return client.app.state.session.view()
-
 
 ID = "wire/law/bail/000.txt"
 EVERY = (

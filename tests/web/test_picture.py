@@ -23,11 +23,6 @@ def client(deep):
     return TestClient(explorer(deep), base_url="http://127.0.0.1")
 
 
-@pytest.fixture(scope="module")
-def view(client):
-    return client.app.state.session.view()
-
-
 def row(id, documents, *below, branch=1):
     level = 0 if id == 0 else 1
     topic = TopicLine(

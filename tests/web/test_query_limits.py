@@ -18,11 +18,6 @@ from topiarist.web.values import PER_PAGE
 HERE = "http://127.0.0.1"
 
 
-@pytest.fixture
-def client(folder):
-    return TestClient(explorer(folder), base_url=HERE)
-
-
 def test_nothing_is_looked_for_twice_and_no_single_letter():
     assert str(resolve_query(parse("a* " * 40 + "court court ba* -ba*"))) == "court ba* -ba*"
     assert resolve_query(parse("a*")).read_as

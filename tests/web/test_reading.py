@@ -5,20 +5,13 @@ import re
 
 import numpy as np
 import pytest
-from starlette.testclient import TestClient
 
 from tests.web.test_hands import said, until
 from topiarist.web import addresses, coloured_text
-from topiarist.web.http.server import explorer
 
 ID = "wire/law/bail/000.txt"
 FOCUSED = "document.activeElement"
 PLACE = "[...document.querySelectorAll('#text .body span')].indexOf(document.activeElement)"
-
-
-@pytest.fixture(scope="module")
-def client(folder):
-    return TestClient(explorer(folder), base_url="http://127.0.0.1")
 
 
 def test_a_document_that_was_found_shows_what_was_found(client):

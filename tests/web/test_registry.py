@@ -20,10 +20,10 @@ def name_of(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_page_has_summary_value_and_template(page):
-    assert page.summary.partition("\n")[0].endswith(".")
-    assert page.value.__module__ == page.load.__module__ == page.module.__name__
+    assert page.module.__doc__.partition("\n")[0].endswith(".")
+    assert page.value.__module__ == page.module.__name__
     assert page.value.__name__ == f"{name_of(page).title()}Page"
-    for kind in (page.value, page.ask):
+    for kind in (page.value, page.module.Ask):
         assert kind.__dataclass_params__.frozen
     assert all(field.kw_only for field in dataclasses.fields(page.value))
     assert (TEMPLATES / page.template).is_file()

@@ -45,6 +45,9 @@ class Piece:
     telling: int = 0  # for a word that sets the topics of the document apart: the heading that these lie under
 
 
+REPEATED = Piece(text="", kind=REPEATED_LINE)  # the look of a repeated line
+
+
 @dataclass(frozen=True, kw_only=True)
 class Level:
     """Entry of the legend: a level or a topic, with its share of the text."""
@@ -120,27 +123,18 @@ def colour_text(
     colours = values.largest_nodes(tokens, view.tree.root, TOPICS) if by == "topic" else {}
     look = partial(_piece, view, values, by, selected_level, colours, _telling(view, row))
     part_tokens = tokens[(part - 1) * MAX_WORDS : part * MAX_WORDS]
-    begin = position = 0 if part == 1 else part_tokens[0][1]
+    begin = 0 if part == 1 else part_tokens[0][1]
     end = len(text) if part == parts else tokens[part * MAX_WORDS][1]
-    pieces: list[Piece] = []
-    for word, start, stop, column in part_tokens:
-        if start < position:  # pairs of characters of scripts without spaces overlap
-            continue
-        if start > position:
-            pieces.append(Piece(text=text[position:start]))
-        pieces.append(look(text[start:stop], word, column))
-        position = stop
-    if position < end:
-        pieces.append(Piece(text=text[position:end]))
+    words = ((start, stop, look(text[start:stop], word, column)) for word, start, stop, column in part_tokens)
+    looks = [(max(start, begin), min(stop, end), REPEATED) for start, stop in grey if start < end and stop > begin]
+    looks += [item for item in words if item[2].kind]
+    pieces = _mark_matches(_mark_notes(_fill(text, begin, end, looks), begin, notes), begin, matches)
     named = _legend(view, values, tokens, view.largest_class(row))
     levels = _topic_legend(view, values, tokens, colours) if by == "topic" else named
-    colour_pieces = _mark_matches(
-        _mark_notes(_mark_repeated_lines(_joined(pieces), begin, grey), begin, notes), begin, matches
-    )
     lines = sum(1 + text.count("\n", *span) for span in grey)
     sentence = _list_words(values, tokens, named)
     return ColouredText(
-        tuple(colour_pieces), levels, len(tokens), part, parts, listed=sentence, uncounted=lines, starts=starts
+        tuple(pieces), levels, len(tokens), part, parts, listed=sentence, uncounted=lines, starts=starts
     )
 
 
@@ -153,23 +147,19 @@ def _select_counted(tokens: Iterator[Token], grey: Sequence[Span]) -> Iterator[T
         yield word, start, end, None if left and left[0][0] <= start else column
 
 
-def _mark_repeated_lines(pieces: Iterator[Piece], position: int, grey: Sequence[Span]) -> Iterator[Piece]:
-    """Yield pieces; each repeated line is one piece."""
-    for piece in pieces:
-        start, end = position, position + len(piece.text)
-        for first, last in grey if not piece.kind else ():
-            if first < end and start < last:
-                if start < first:
-                    yield Piece(text=piece.text[start - position : first - position])
-                start, first = min(last, end), max(start, first)
-                yield Piece(
-                    text=piece.text[first - position : start - position],
-                    kind=REPEATED_LINE,
-                    title=translate(REPEATED_LINE_TITLE),
-                )
-        if start < end:
-            yield replace(piece, text=piece.text[start - position :])
-        position = end
+def _fill(text: str, begin: int, end: int, looks: list[tuple[int, int, Piece]]) -> Iterator[Piece]:
+    """Yield the pieces that have a look, and the plain text between them."""
+    position = begin
+    for start, stop, piece in sorted(looks, key=lambda look: look[0]):
+        if start < position:  # pairs of characters of scripts without spaces overlap
+            continue
+        if start > position:
+            yield Piece(text=text[position:start])
+        title = translate(REPEATED_LINE_TITLE) if piece is REPEATED else piece.title
+        yield replace(piece, text=text[start:stop], title=title)
+        position = stop
+    if position < end:
+        yield Piece(text=text[position:end])
 
 
 def _mark_notes(pieces: Iterator[Piece], position: int, notes: Sequence[PassageNote]) -> Iterator[Piece]:
@@ -227,21 +217,6 @@ def _piece(
 def _telling(view: View, row: int) -> frozenset[int]:
     words = (word for node in view.tree.path(view.largest_class(row))[1:] for word, _ in view.own_words(node, TELLING))
     return frozenset(view.columns[word] for word in words if word in view.columns)
-
-
-def _joined(pieces: list[Piece]) -> Iterator[Piece]:
-    """Join neighbouring plain pieces."""
-    plain = ""
-    for piece in pieces:
-        if not piece.kind:
-            plain += piece.text
-            continue
-        if plain:
-            yield Piece(text=plain)
-            plain = ""
-        yield piece
-    if plain:
-        yield Piece(text=plain)
 
 
 def _mark_matches(pieces: Iterator[Piece], position: int, matches: Sequence[Span]) -> Iterator[Piece]:

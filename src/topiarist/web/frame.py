@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 from fastapi import Request
 
 from topiarist.collection.classify.label_sources import list_label_columns
 from topiarist.collection.search.search import DEFAULT_METHOD
-from topiarist.display.locale.catalogues import current_language
+from topiarist.display.locale.catalogues import current_language, translate_table
 from topiarist.display.locale.locales import LOCALES
 from topiarist.version import __version__
 from topiarist.web import addresses, rendering
-from topiarist.web.detail import DEFAULT_DETAIL, SIDE_TREE_DETAIL, Detail, detail_of, opened
 from topiarist.web.session import Session
 from topiarist.web.values import Choice, TopicLine, link, topic_line
 from topiarist.web.view import View
 
+Detail = Literal["coarse", "normal", "fine", "all"]
+DETAILS: tuple[Detail, ...] = ("coarse", "normal", "fine", "all")
+NAMES = {"coarse": "coarse", "normal": "normal", "fine": "fine", "all": "all"}
+DEFAULT_DETAIL: Detail = "normal"
+SIDE_TREE_DETAIL: Detail = "fine"  # the most that the tree beside a page opens by itself
 LEVELS = 9  # as there are keys for them
 SIBLINGS = 30  # in the tree; smaller ones fold into one line
 
@@ -61,6 +65,33 @@ class Frame:
     has_dates: bool
     has_groups: bool
     detail: str  # how much of the tree somebody wants to see, where that is not the usual
+
+
+def detail_of(text: str) -> Detail:
+    return next((item for item in DETAILS if item == text), DEFAULT_DETAIL)
+
+
+def opened(view: View, detail: Detail, top: int | None = None) -> frozenset[int]:
+    """Return the open nodes of a branch, whose subtopics are visible."""
+    top = view.tree.root if top is None else top
+
+    def compute_opened() -> frozenset[int]:
+        view_nodes = view.collection.tree.view(detail, top)
+        ancestors = {step for node in view_nodes for step in view.tree.path(node)[:-1]}
+        return frozenset(ancestors.difference(view.tree.path(top)[:-1]))
+
+    return view.remembered(("opened", detail, top), compute_opened)
+
+
+def ways(view: View, detail: Detail | None, at: Callable[[Detail], str], top: int | None = None) -> tuple[Choice, ...]:
+    """Return links to other details; details that show the same nodes are one link."""
+    detail_by_nodes = {opened(view, item, top): item for item in DETAILS}
+    opened_nodes = None if detail is None else opened(view, detail, top)
+    if len(detail_by_nodes) < 2:
+        return ()
+    return tuple(
+        Choice(translate_table(NAMES)[item], at(item), nodes == opened_nodes) for nodes, item in detail_by_nodes.items()
+    )
 
 
 def frame(

@@ -21,9 +21,9 @@ from topiarist.display.locale.catalogues import translate
 from topiarist.storage.document_table import Documents
 from topiarist.storage.generation import Generation
 from topiarist.web import addresses
-from topiarist.web.filed_documents import JUDGEMENT_TEXTS
 from topiarist.web.forms.bodies import Judgement as Told
 from topiarist.web.forms.posts import answer_conflict, back, patience, safe_back
+from topiarist.web.pages.categories import JUDGEMENT_TEXTS
 from topiarist.web.session import Session, generation_of
 from topiarist.web.values import display_title
 

@@ -15,7 +15,7 @@ from topiarist.storage.document_table import Documents
 from topiarist.storage.marks import Marks, PassageNotes, find_passage, normalise_tag
 from topiarist.web import addresses
 from topiarist.web.forms import bodies
-from topiarist.web.forms.posts import answer_conflict, ask_confirmation, back, patience
+from topiarist.web.forms.posts import answer_conflict, ask_confirmation, back, patience, safe_back
 from topiarist.web.pages import topic
 from topiarist.web.session import Session, generation_of
 from topiarist.web.values import PER_PAGE, display_title
@@ -121,7 +121,7 @@ def _mark_documents(
         button = translate("{deed} in the current tree", deed=deed) if exists else ""
         return answer_conflict(
             request, session, body, theirs=target, yours=deed, button=button,
-            **({} if exists else {"back": addresses.OVERVIEW}),
+            back=safe_back(request, body.back) if exists else addresses.OVERVIEW,
         )  # fmt: skip
     inverse = translate("The list shows only a part of them. {inverse}", inverse=inverse)
     question = describe(translate("all {number}", number=len(rows)))

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from anyio import move_on_after
+from anyio import move_on_after, to_thread
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -22,7 +22,6 @@ from topiarist.web import frame
 from topiarist.web.forms import bodies
 from topiarist.web.http import failures, safety
 from topiarist.web.http.failures import wants_data
-from topiarist.web.http.worker_threads import run_in_pool
 from topiarist.web.session import Session, generation_of
 from topiarist.web.view import View
 
@@ -56,8 +55,8 @@ def handle_post(does: Does, kind: type) -> Any:
                 408, translate("The upload did not finish within {number} seconds", number=f"{PATIENT:g}")
             )
         session = allowed(request, values.get("token"))
-        places = request.app.state.bringing if kind is bodies.UploadBody else request.app.state.writers
-        return await run_in_pool(places, does, request, session, bodies.validate_body(kind, values))
+        limiter = request.app.state.bringing if kind is bodies.UploadBody else request.app.state.writers
+        return await to_thread.run_sync(does, request, session, bodies.validate_body(kind, values), limiter=limiter)
 
     route.__doc__ = does.__doc__
     return route
@@ -79,7 +78,7 @@ async def _parse_body(request: Request) -> dict[str, Any]:
         return bodies.of_form(await has_token.form(max_files=200, max_part_size=safety.LARGEST))
     try:
         data = await request.body()
-        return bodies.of_json(await run_in_pool(request.app.state.writers, json.loads, data))
+        return bodies.of_json(await to_thread.run_sync(json.loads, data, limiter=request.app.state.writers))
     except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or a number of thousands of digits
         wrong = {"loc": ("body",), "msg": "this is not JSON", "type": "value_error"}
         raise RequestValidationError([wrong]) from error

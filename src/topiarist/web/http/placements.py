@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated
 
+from anyio import to_thread
 from fastapi import FastAPI, Request
 from pydantic import Field
 
@@ -14,7 +15,6 @@ from topiarist.text.readers.making import to_storable
 from topiarist.text.titles import get_first_line
 from topiarist.web.http import failures
 from topiarist.web.http.safety import PLACEMENTS
-from topiarist.web.http.worker_threads import run_in_pool
 from topiarist.web.view import View
 
 MAX_TEXTS = 100  # texts at once
@@ -64,9 +64,9 @@ def add(app: FastAPI) -> None:
 async def place(request: Request, body: Texts) -> Placements:
     """Return the assignments of texts; nothing is stored."""
     session = request.app.state.session
-    return await run_in_pool(
-        request.app.state.bringing,
+    return await to_thread.run_sync(
         lambda: session.with_current_view(session.view(), lambda view: place_texts(view, body)),
+        limiter=request.app.state.bringing,
     )
 
 
@@ -77,13 +77,7 @@ def place_texts(view: View, body: Texts) -> Placements:
 
 
 def _placement(filed_document: FiledDocument) -> Placement:
-    return Placement(
-        topic=filed_document.topic,
-        path=filed_document.path,
-        certainty=tuple(round(float(certainty), 6) for certainty in filed_document.certainty),
-        words=filed_document.words,
-        unusual=filed_document.unusual,
-        misfit=filed_document.misfit,
-        labels=filed_document.labels,
-        label_certainty=tuple(round(float(certainty), 6) for certainty in filed_document.label_certainty),
-    )
+    values = {item.name: getattr(filed_document, item.name) for item in fields(Placement)}
+    for name in ("certainty", "label_certainty"):
+        values[name] = tuple(round(float(certainty), 6) for certainty in values[name])
+    return Placement(**values)

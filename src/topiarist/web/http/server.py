@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
 from typing import Annotated, Any
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.datastructures import Headers, MutableHeaders
@@ -15,10 +17,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from topiarist.display.locale.catalogues import AUTO, ENGLISH, check_language, preferred_language, use_language
 from topiarist.errors import TopiaristError
+from topiarist.execution.threads import count_available_cores
 from topiarist.version import __version__
 from topiarist.web import forms, frame
 from topiarist.web.http import downloads, failures, placements, safety
-from topiarist.web.http.worker_threads import UPLOAD_THREADS, few_at_once, writers
 from topiarist.web.pages import document, search
 from topiarist.web.pages.registry import PAGES, Page, current_topic
 from topiarist.web.query_limits import found_under
@@ -26,6 +28,15 @@ from topiarist.web.session import Session
 from topiarist.web.view import View
 
 PACKAGE = "topiarist.web"
+EXTRA_THREADS = 2  # threads beyond the cores: a page may wait for the disk; more only take memory for each other
+UPLOAD_THREADS = 1  # long documents are counted one after the other
+WRITERS = 8  # changes that wait for each other and keep no reader from reading
+
+
+@asynccontextmanager
+async def limit_threads(app: FastAPI) -> AsyncIterator[None]:
+    to_thread.current_default_thread_limiter().total_tokens = count_available_cores() + EXTRA_THREADS
+    yield
 
 
 class ReaderLanguage(safety.Middleware):
@@ -75,10 +86,10 @@ def explorer(
         redoc_url=None,
         openapi_url="/openapi.json",
         description="The pages of a collection as data: what each page shows, at its address with .json behind it.",
-        lifespan=few_at_once,
+        lifespan=limit_threads,
     )
     app.state.session = Session(folder, read_only=read_only)
-    app.state.writers, app.state.bringing = writers(), writers(UPLOAD_THREADS)
+    app.state.writers, app.state.bringing = CapacityLimiter(WRITERS), CapacityLimiter(UPLOAD_THREADS)
     app.state.root = f"/{door}" if door else ""
     app.state.local = not door if local is None else local
     app.state.session.view()  # a collection that cannot be opened stops the server before it starts
@@ -105,7 +116,7 @@ def make_ready(session: Session) -> None:
         if page.slow:
             session.rest()
             with suppress(TopiaristError, OSError):  # whoever asks for it is told
-                session.with_current_view(view, lambda view, page=page: page.load(view, page.ask()))  # type: ignore[misc]
+                session.with_current_view(view, lambda view, page=page: page.module.load(view, page.module.Ask()))  # type: ignore[misc]
     view.warm(session.rest)
 
 
@@ -121,7 +132,7 @@ def render_page(request: Request, page: Page, ask: Any, view: View) -> HTMLRespo
     session: Session = request.app.state.session
 
     def render(view: View) -> str:
-        value = page.load(view, ask)
+        value = page.module.load(view, ask)
         matching = None
         if isinstance(value, search.SearchPage | document.DocumentPage):
             with search.time_for(ask) if isinstance(ask, search.Ask) else nullcontext():
@@ -132,11 +143,11 @@ def render_page(request: Request, page: Page, ask: Any, view: View) -> HTMLRespo
 
 
 def _add(app: FastAPI, page: Page) -> None:
-    def as_html(request: Request, view: Latest, ask: Any = Depends(page.ask)) -> Any:
+    def as_html(request: Request, view: Latest, ask: Any = Depends(page.module.Ask)) -> Any:
         return render_page(request, page, ask, view)
 
-    def as_data(request: Request, view: Latest, ask: Any = Depends(page.ask)) -> Any:
-        return request.app.state.session.with_current_view(view, lambda view: page.load(view, ask))
+    def as_data(request: Request, view: Latest, ask: Any = Depends(page.module.Ask)) -> Any:
+        return request.app.state.session.with_current_view(view, lambda view: page.module.load(view, ask))
 
     name = page.value.__name__
     app.add_api_route(
@@ -144,7 +155,7 @@ def _add(app: FastAPI, page: Page) -> None:
         as_data,
         response_model=page.value,
         name=name,
-        summary=page.summary,
+        summary=page.module.__doc__,
         responses=failures.document_failures(404, 422, 503),
     )
     app.add_api_route(page.path, as_html, include_in_schema=False, response_class=HTMLResponse, name=f"{name} as HTML")

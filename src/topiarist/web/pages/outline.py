@@ -9,9 +9,8 @@ from fastapi import Query
 
 from topiarist.display.locale.catalogues import CountedNoun, translate
 from topiarist.web import addresses
-from topiarist.web.detail import DEFAULT_DETAIL, Detail, ways
-from topiarist.web.detail import opened as opened_in
-from topiarist.web.frame import Row, branch
+from topiarist.web.frame import DEFAULT_DETAIL, Detail, Row, branch, ways
+from topiarist.web.frame import opened as opened_in
 from topiarist.web.query_limits import found_under
 from topiarist.web.values import Choice, Step, path_to
 from topiarist.web.view import View

@@ -13,8 +13,7 @@ from topiarist.collection.describe.collection_facts import load_facts
 from topiarist.display.first_sentence import first_sentence
 from topiarist.display.locale.catalogues import CountedNoun, translate, translate_table
 from topiarist.web import addresses
-from topiarist.web.detail import DEFAULT_DETAIL, Detail, opened, ways
-from topiarist.web.frame import Row, branch
+from topiarist.web.frame import DEFAULT_DETAIL, Detail, Row, branch, opened, ways
 from topiarist.web.pictures.tree_picture import DEEPEST
 from topiarist.web.values import Choice, DocumentLine, TopicLine, choices, document_lines, link, topic_line
 from topiarist.web.view import View

@@ -6,7 +6,6 @@ from a view. The template has the name of the module.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, get_type_hints
@@ -31,7 +30,6 @@ from topiarist.web.pages import (
     topic,
     word,
 )
-from topiarist.web.view import View
 
 
 @dataclass(frozen=True)
@@ -41,20 +39,6 @@ class Page:
     path: str
     module: ModuleType
     slow: bool = False
-
-    @property
-    def summary(self) -> str:
-        return self.module.__doc__ or self.value.__name__
-
-    @property
-    def ask(self) -> type:
-        result: type = self.module.Ask
-        return result
-
-    @property
-    def load(self) -> Callable[[View, Any], Any]:
-        result: Callable[[View, Any], Any] = self.module.load
-        return result
 
     @property
     def value(self) -> type:

@@ -69,6 +69,11 @@ class SystemLimitError(ResourceError):
     """Exhausted system resource: files, memory or disk. The data are not damaged."""
 
 
+def create_damaged_error(path: object, fault: object) -> DamagedError:
+    """Return the error for a damaged collection, or a damaged file of it."""
+    return DamagedError(f"{path} is damaged: {fault}", hint=f"topiarist check {path}")
+
+
 # Messages and hints for exhausted system resources: neither the data nor topiarist is at fault.
 LIMIT_MESSAGES = {
     errno.ENOSPC: ("the disk is full", "Free some space."),

@@ -36,7 +36,7 @@ def test_a_file_of_judgements_is_asked_until_it_is_enough(typed, path, judged, t
     assert body["applied"] == body["judged"]
     assert body["applied"] + body["unused"] == len(truth)
     with Collection.open(path) as collection:
-        labelled = {collection.documents.get(row).id for row in collection.documents.with_label("wanted")}
+        labelled = {collection.documents.get(row).id for row in collection.documents.labelled_rows("wanted")}
     assert len(labelled) == body["found"]
     assert labelled <= relevant
     again = typed("review", "--label", "wanted", "--json")
@@ -56,7 +56,7 @@ def test_keys_judge_skip_undo_and_quit(typed, path):
     body = typed("review", "--label", "wanted", "--json")
     assert (body["judged"], body["found"], body["skipped"]) == (0, 0, 0)
     with Collection.open(path) as collection:
-        assert not collection.documents.with_label("wanted")
+        assert not collection.documents.labelled_rows("wanted")
 
 
 def test_nothing_is_claimed_before_documents_were_drawn(typed):
@@ -102,7 +102,7 @@ def test_undo_never_takes_a_label_that_was_there_before_the_review(collection):
     review = Review(collection, "given")
     review.answer(4, "n")
     assert (review.undo(), review.undo()) == (4, None)
-    assert collection.documents.with_label("given") == [7, 8]
+    assert collection.documents.labelled_rows("given") == [7, 8]
     assert Review(collection, "given").progress.found == 2
 
 

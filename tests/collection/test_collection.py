@@ -185,7 +185,7 @@ def test_all_that_match_are_tagged_in_one_step(collection, path):
 
     done = CliRunner().invoke(app, ["find", str(path), '"dark matter"', "-n", "1", "--tag", "dark"])
     assert done.exit_code == 0, done.stderr
-    rows = collection.marks.tagged("dark")
+    rows = collection.marks.rows_with("dark")
     assert rows == sorted(hit.row for hit in collection.search('"dark matter"', N_DOCS, by="words"))
     assert f"Tagged {len(rows)} documents “dark”." in done.stderr
     assert {hit.row for hit in collection.search("tag:dark", N_DOCS)} == set(rows)
@@ -755,7 +755,7 @@ def test_growing_anew_carries_over_what_people_did(collection, path):
         topic = other.topic("Mine")
         assert other.outline.notes[topic] == "All about it"
         assert other.outline.pins == {pin: topic}
-        assert other.marks.tagged("later") == [3, 4]
+        assert other.marks.rows_with("later") == [3, 4]
         assert other.marks.read() == [5]
         agree(other)
     assert "1 names and 1 notes" in told

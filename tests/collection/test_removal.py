@@ -46,7 +46,7 @@ def test_removed_documents_are_nowhere_and_undo_brings_them_back_exactly(collect
     np.testing.assert_array_equal(indexed(collection), lengths[[id not in gone for id in ids]])
     assert texts(collection) == [one for one in before if one[0] not in gone]
     assert collection.marks.tags() == {"mine": 2}
-    assert [collection.documents.get(row).id for row in collection.marks.tagged("mine")] == [ids[4], ids[498]]
+    assert [collection.documents.get(row).id for row in collection.marks.rows_with("mine")] == [ids[4], ids[498]]
     for by in ("words", "meaning", "both"):
         found = [hit.id for hit in collection.search("galaxies", 497, by=by)]
         assert not set(found) & set(gone)

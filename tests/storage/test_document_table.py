@@ -136,8 +136,8 @@ def test_documents_store_any_text(tmp_path_factory, texts):
 def test_labels_of_documents(documents):
     assert documents.label_counts() == {"law": 2, "news": 1, "sport": 1}
     assert documents.labels_of([3, 0, 2, 0]) == [("sport",), ("law", "news"), (), ("law", "news")]
-    assert documents.with_label("law") == [0, 1]
-    assert documents.with_label("Law") == []
+    assert documents.labelled_rows("law") == [0, 1]
+    assert documents.labelled_rows("Law") == []
 
 
 def test_date_span(documents, tmp_path):
@@ -151,10 +151,10 @@ def test_tags_and_read_marks_of_documents(documents):
     marks.tag([2], "to do")
     marks.tag([2], "a")
     assert marks.tags() == {"a": 1, "to do": 2}
-    assert marks.tagged("to do") == [0, 2]
+    assert marks.rows_with("to do") == [0, 2]
     assert marks.tags_of([2, 1, 0]) == [("a", "to do"), (), ("to do",)]
     marks.untag([0, 1], "to do")
-    assert marks.tagged("to do") == [2]
+    assert marks.rows_with("to do") == [2]
     for tag in ("", "  ", "x" * 101):
         with pytest.raises(UsageError, match="a tag has 1 to 100 characters"):
             marks.tag([0], tag)
@@ -163,7 +163,7 @@ def test_tags_and_read_marks_of_documents(documents):
     assert marks.read() == [3]
     with pytest.raises(UsageError, match="no document in row 99"):
         marks.tag([0, 99], "x")
-    assert marks.tagged("x") == []
+    assert marks.rows_with("x") == []
 
 
 def test_settings_and_problems(database):

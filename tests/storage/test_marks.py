@@ -36,7 +36,7 @@ def test_tags_and_read_marks_of_documents(database):
     marks.tag([2], "oil")
     assert marks.tags() == {"oil": 1, "to do": 2}
     assert marks.tags_of([2, 1, 2]) == [("oil", "to do"), (), ("oil", "to do")]
-    assert (marks.tagged("to do"), marks.rows_with("oil"), marks.tagged_rows().tolist()) == ([0, 2], [2], [0, 2])
+    assert (marks.rows_with("to do"), marks.rows_with("oil"), marks.tagged_rows().tolist()) == ([0, 2], [2], [0, 2])
     marks.untag([0, 1], "to do")
     assert sorted(marks.coded_tags().pairs()) == [(2, "oil"), (2, "to do")]
     marks.mark_read([0, 1])
@@ -45,7 +45,7 @@ def test_tags_and_read_marks_of_documents(database):
     for row in (-1, 3):
         with pytest.raises(UsageError, match=f"there is no document in row {row}: there are 3"):
             marks.tag([0, row], "oil")
-    assert marks.tagged("oil") == [2]
+    assert marks.rows_with("oil") == [2]
 
 
 def test_tag_length_limit():
@@ -60,7 +60,7 @@ def test_marks_carry_over_by_id(database, tmp_path):
     Marks(database).mark_read([1, 2])
     new = made(tmp_path / "new.sqlite", {"x": "Other.", "c": "Short."})
     assert Marks(new).carry_over(database) == {"tags": (1, 2), "read marks": (1, 2)}
-    assert (Marks(new).tagged("oil"), Marks(new).read()) == ([1], [1])
+    assert (Marks(new).rows_with("oil"), Marks(new).read()) == ([1], [1])
 
 
 def test_passage_notes_edit_and_undo(database):

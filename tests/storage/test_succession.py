@@ -30,7 +30,7 @@ def test_carry_marks_back_to_older_generation(tmp_path):
     then, now = made(tmp_path / "then.sqlite", "abc"), made(tmp_path / "now.sqlite", "bc")
     Marks(then).tag([0, 1], "before")
     carry_marks_back(now, then)  # nobody has judged, reviewed or noted anything yet
-    assert Marks(then).tagged("before") == [0]
+    assert Marks(then).rows_with("before") == [0]
     assert JudgementTable(then).newest() == PassageNotes(then).all() == ReviewTable(then).labels() == []
     Marks(now).tag([1], "since")
     Marks(now).mark_read([0])
@@ -39,7 +39,7 @@ def test_carry_marks_back_to_older_generation(tmp_path):
     ReviewTable(now).append("oil", 0, "yes", "top", 2)
     PassageNotes(now).write(1, 4, "text", "a note")
     carry_marks_back(now, then)
-    assert (Marks(then).tagged("since"), Marks(then).read()) == ([2], [1])
+    assert (Marks(then).rows_with("since"), Marks(then).read()) == ([2], [1])
     assert [(one.row, one.after) for one in JudgementTable(then).newest()] == [(2, ("gas",))]
     assert [(one.row, one.answer) for one in ReviewTable(then).entries("oil")] == [(1, "yes")]
     assert [(one.row, one.note) for one in PassageNotes(then).all()] == [(2, "a note")]

@@ -46,7 +46,7 @@ def test_what_is_accepted_moved_or_left_is_kept_and_does_not_come_again(annotato
     assert said == dict(zip([one["line"]["id"] for one in (first, second, third)],
                             ["accepted", "moved", "unchanged"], strict=True))  # fmt: skip
     assert annotator.get("/search.json?label=sport/tennis").json()["total"] == len(
-        annotator.app.state.session.view().collection.documents.with_label("sport/tennis")
+        annotator.app.state.session.view().collection.documents.labelled_rows("sport/tennis")
     )
 
 

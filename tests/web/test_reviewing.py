@@ -53,7 +53,7 @@ def test_a_review_goes_on_until_one_may_stop(app, copied):
         "with 80% confidence. You can stop" in app.get("/review?label=wanted&query=bail&target=0.8&confidence=0.8").text
     )
     with Collection.open(copied) as collection:
-        found = collection.documents.with_label("wanted")
+        found = collection.documents.labelled_rows("wanted")
         every = [id for id in collection.documents.ids() if id.startswith("wire/law/bail")]
         assert len(found) == page["progress"]["found"] > 0.8 * len(every)
         kept = Review(collection, "wanted", query="bail", target=0.8, confidence=0.8).progress

@@ -236,7 +236,7 @@ def _check_documents(collection: Collection) -> Iterator[str]:
     number = len(collection.documents)
     if number != len(collection):
         yield f"the state has {len(collection):,} documents, the database {number:,}"
-    missing = [name for name in collection.outline.pins if not collection.documents.has(name)]
+    missing = [name for name in collection.outline.pins if name not in collection.documents]
     if missing:
         yield f"{len(missing):,} pinned documents are missing, {missing[0]!r} among them"
 

@@ -211,7 +211,7 @@ def explain_unsorted(collection: Collection, rows: Sequence[int]) -> list[str]:
 
 def name_unsorted(collection: Collection, edit: Edit) -> Edit:
     """Return an edit with the ids of all unsorted documents in place of the word ``unsorted``."""
-    if not isinstance(edit, Pin | Branch) or edit.documents != (UNSORTED,) or collection.documents.has(UNSORTED):
+    if not isinstance(edit, Pin | Branch) or edit.documents != (UNSORTED,) or UNSORTED in collection.documents:
         return edit
     rows = np.flatnonzero(collection.hard_to_place).tolist()
     if not rows:

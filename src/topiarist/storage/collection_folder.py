@@ -23,7 +23,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from topiarist.errors import DamagedError, ResourceError, TopiaristError, UsageError, describe_error, to_limit_error
+from topiarist.errors import (
+    DamagedError,
+    ResourceError,
+    TopiaristError,
+    UsageError,
+    create_damaged_error,
+    describe_error,
+    to_limit_error,
+)
 from topiarist.storage import edit_log
 from topiarist.storage.database import VERSION, create_version_error
 from topiarist.storage.generation import DATABASE, PARTIAL, Generation, part_folders
@@ -347,10 +355,6 @@ def _read_body(folder: Path, display_path: str) -> dict[str, Any]:
     if checksum != digest(body):
         raise create_damaged_error(display_path, f"{MANIFEST} does not match its own checksum")
     return body
-
-
-def create_damaged_error(display_path: str, fault: str) -> DamagedError:
-    return DamagedError(f"{display_path} is damaged: {fault}", hint=f"topiarist check {display_path}")
 
 
 # ---- leftovers, which the next writer removes

@@ -7,13 +7,11 @@ substrings.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from topiarist.storage.database import CodedTexts, Database
-from topiarist.storage.document_table import make_placeholders, split_batches
+from topiarist.storage.database import CodedTexts, Database, encode_list
 from topiarist.storage.schema import CELL_INDEX
 from topiarist.text.date_orders import DateOrders
 from topiarist.text.dates import AUTO, read_date
@@ -42,6 +40,10 @@ from topiarist.text.fields import MAX_CATEGORY_LENGTH as LONGEST_JUDGED
 from topiarist.text.query import NO_VALUE, Filter, fold_word
 
 _FIELD = "SELECT name, kind, documents, different, unread, first, last, note FROM fields"
+_CELLS = (  # CROSS JOIN: the primary key of cells begins with the column
+    "SELECT row, name, {} FROM fields CROSS JOIN cells ON field = number "
+    "WHERE kind <> '' AND row IN (SELECT value FROM json_each(?)) ORDER BY field, row, place"
+)
 EXAMPLE_MARK = "such as"  # precedes a value in a note
 MAX_SHOWN_VALUES = 200  # values of a column for suggestions
 
@@ -59,31 +61,16 @@ class ColumnTable:
 
     def of(self, rows: Iterable[int]) -> dict[int, dict[str, list[str]]]:
         """Return the values of documents by row and column, as in the source."""
-        values: dict[int, dict[str, list[str]]] = defaultdict(dict)
-        columns = self.database.all("SELECT number, name FROM fields WHERE kind <> '' ORDER BY number")
-        names: dict[int, str] = dict(columns)
-        for piece in split_batches(sorted({int(row) for row in rows})):
-            sql = (
-                f"SELECT field, row, text FROM cells WHERE field IN ({make_placeholders([*names])}) "  # noqa: S608
-                f"AND row IN ({make_placeholders(piece)}) ORDER BY field, row, place"
-            )
-            for number, row, text in self.database.all(sql, [*names, *piece]):
-                values[row].setdefault(names[number], []).append(text)
-        return values
+        return self._collect(_CELLS.format("text"), rows)
 
     def typed(self, rows: Iterable[int]) -> dict[int, dict[str, list[Any]]]:
         """Return values as ``of``, with numbers as numbers and dates in ISO 8601; None for unread values."""
+        return self._collect(_CELLS.format(f"CASE WHEN kind IN ('{NUMBER}', '{DATE}') THEN value ELSE text END"), rows)
+
+    def _collect(self, sql: str, rows: Iterable[int]) -> dict[int, dict[str, list[Any]]]:
         values: dict[int, dict[str, list[Any]]] = defaultdict(dict)
-        columns = self.database.all("SELECT number, name, kind FROM fields WHERE kind <> '' ORDER BY number")
-        kinds = {number: (name, kind in (NUMBER, DATE)) for number, name, kind in columns}
-        for piece in split_batches(sorted({int(row) for row in rows})):
-            sql = (
-                f"SELECT field, row, text, value FROM cells WHERE field IN ({make_placeholders([*kinds])}) "  # noqa: S608
-                f"AND row IN ({make_placeholders(piece)}) ORDER BY field, row, place"
-            )
-            for number, row, text, value in self.database.all(sql, [*kinds, *piece]):
-                name, is_parsed = kinds[number]
-                values[row].setdefault(name, []).append(value if is_parsed else text)
+        for row, name, value in self.database.all(sql, (encode_list(rows),)):
+            values[row].setdefault(name, []).append(value)
         return values
 
     def add(self, batch: Iterable[tuple[int, Document]], requested: str = ALL) -> None:
@@ -189,7 +176,7 @@ class ColumnTable:
         Categories are shown as in the source; dates are grouped by month. The documents are joined one by one: SQLite
         alone would scan all values of a column.
         """
-        row_list = json.dumps([int(row) for row in rows])
+        row_list = encode_list(rows)
         sql = (
             "SELECT {}, count(DISTINCT c.row) FROM json_each(?) AS one CROSS JOIN cells AS c "
             "ON c.field = ? AND c.row = one.value WHERE c.value IS NOT NULL GROUP BY {}"

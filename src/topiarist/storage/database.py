@@ -10,6 +10,7 @@ ids or dates does not read them. ``checksum`` detects flipped bits, which SQLite
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sqlite3
@@ -20,7 +21,15 @@ from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from topiarist.errors import DamagedError, InputError, ResourceError, SystemLimitError, TopiaristError, to_limit_error
+from topiarist.errors import (
+    DamagedError,
+    InputError,
+    ResourceError,
+    SystemLimitError,
+    TopiaristError,
+    create_damaged_error,
+    to_limit_error,
+)
 from topiarist.storage.schema import TABLES, find_schema_fault
 from topiarist.storage.sealed_folder import refuse_links
 from topiarist.text.query import fold_word
@@ -129,7 +138,7 @@ class Database:
                 fault = find_schema_fault(connection)
             if fault:
                 connection.close()
-                raise DamagedError(f"{self.display_path} is damaged: {fault}", hint=f"{_CHECK} {self.display_path}")
+                raise create_damaged_error(self.display_path, fault)
             self._adopt(connection)
         return connection
 
@@ -180,7 +189,7 @@ class Database:
         try:
             return np.fromiter(rows, np.dtype(kind))
         except (TypeError, ValueError, OverflowError) as error:  # a damaged table can hold any value
-            raise self._create_number_error() from error
+            raise create_damaged_error(self.display_path, "expected a number") from error
 
     def fetch_one(self, sql: str, parameters: Sequence[Any] = ()) -> Row | None:
         """Return the first row of a query, or None."""
@@ -194,21 +203,18 @@ class Database:
         if row is None or row[0] is None:
             return None
         if not isinstance(row[0], int):
-            raise self._create_number_error()
+            raise create_damaged_error(self.display_path, "expected a number")
         return row[0]
-
-    def _create_number_error(self) -> DamagedError:
-        return DamagedError(f"{self.display_path} is damaged: expected a number", hint=f"{_CHECK} {self.display_path}")
 
     @contextmanager
     def _question(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection for one query with a limited number of steps."""
         connection = self._get_connection()
-        connection.steps.begin()
+        connection.counter.n_steps, connection.counter.was_stopped = 0, False
         try:
             yield connection
         finally:
-            connection.steps.end()
+            connection.counter.n_steps = None
 
     @contextmanager
     def limit_steps(self, late: Callable[[], bool], steps: int) -> Iterator[None]:
@@ -218,7 +224,7 @@ class Database:
         try:
             yield
         finally:
-            connection.set_progress_handler(connection.steps.count_steps, _STEP_INTERVAL)
+            connection.set_progress_handler(connection.counter.count_steps, _STEP_INTERVAL)
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Run a statement and return the number of changed rows."""
@@ -355,9 +361,8 @@ class Database:
             check_same_thread=False,  # close() closes them all; each is used by one thread only
             factory=_Connection,
         )
-        connection.file_state = frozen
-        connection.steps = _Steps(self.path)
-        connection.set_progress_handler(connection.steps.count_steps, _STEP_INTERVAL)
+        connection.counter, connection.file_state = _StepCounter(self.path), frozen
+        connection.set_progress_handler(connection.counter.count_steps, _STEP_INTERVAL)
         for limit, value in _LIMITS.items():
             connection.setlimit(limit, value)
         connection.create_function("folded", 1, fold_word, deterministic=True)
@@ -406,46 +411,36 @@ class Database:
                 else _create_missing_error(self.display_path)
             )
             new_error = _find_open_file_limit(error, self.path) or new_error
-            if new_error is None and self._was_stopped():
+            connection: _Connection | None = getattr(self._local, "connection", None)
+            if new_error is None and connection is not None and connection.counter.was_stopped:
                 fault = "a query took more steps than a file of its size can need"
-                new_error = DamagedError(
-                    f"{self.display_path} is damaged: {fault}", hint=f"{_CHECK} {self.display_path}"
-                )
+                new_error = create_damaged_error(self.display_path, fault)
             if new_error is None:
                 raise
             raise new_error from error
 
-    def _was_stopped(self) -> bool:
-        connection: _Connection | None = getattr(self._local, "connection", None)
-        return connection is not None and connection.steps.was_stopped
 
+class _StepCounter:
+    """Counter of the steps of a query, which is stopped if it takes more than the file can need."""
 
-class _Steps:
-    """Counter of the steps of a query, which stops queries that take more than the file can need."""
+    n_steps: int | None = None  # None outside of queries
+    was_stopped = False
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.is_counting = self.was_stopped = False
-        self.n_steps = 0
-
-    def begin(self) -> None:
-        self.is_counting, self.was_stopped, self.n_steps = True, False, 0
-
-    def end(self) -> None:
-        self.is_counting = False
 
     def count_steps(self) -> bool:
+        if self.n_steps is None:
+            return False
         self.n_steps += _STEP_INTERVAL
-        if self.is_counting and self.n_steps > STEPS:
-            with suppress(OSError):
-                self.was_stopped = self.n_steps > STEPS + STEPS_A_BYTE * self.path.stat().st_size
-        return self.was_stopped and self.is_counting
+        self.was_stopped = self.n_steps > STEPS and self.n_steps > STEPS + STEPS_A_BYTE * self.path.stat().st_size
+        return self.was_stopped
 
 
 class _Connection(sqlite3.Connection):
     """Connection that can be referenced weakly, and closes with the thread that used it."""
 
-    steps: _Steps
+    counter: _StepCounter
     file_state: tuple[int, int, int, bool] | None = None  # state of the file for an immutable connection
     cache_version: int | None = None  # version of the file of the cached values
 
@@ -467,8 +462,9 @@ def translate_error(error: sqlite3.Error, display_path: str) -> TopiaristError |
             f"cannot open {display_path}: processes cannot share memory or locks on its drive (a network drive?)",
             hint="Copy the folder to a local disk.",
         )
-    if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or _is_undecodable(error):
-        return DamagedError(f"{display_path} is damaged: {error}", hint=f"{_CHECK} {display_path}")
+    is_undecodable = str(error).startswith(("Could not decode", "no such table", "no such column", "malformed"))
+    if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or is_undecodable:
+        return create_damaged_error(display_path, error)
     if primary in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
         return SystemLimitError(f"cannot read or write {display_path}: {error}", hint="Free some disk space.")
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
@@ -479,10 +475,8 @@ def translate_error(error: sqlite3.Error, display_path: str) -> TopiaristError |
         return SystemLimitError(f"not enough memory for {display_path}", hint="Add fewer documents at a time.")
     if primary == sqlite3.SQLITE_TOOBIG:
         return InputError("a document is longer than 1,000,000,000 bytes", hint="Split the document.")
-    if primary == sqlite3.SQLITE_ERROR and not _STATEMENT_ERRORS.match(
-        str(error)
-    ):  # such as an unknown version of FTS5
-        return DamagedError(f"{display_path} is damaged: {error}", hint=f"{_CHECK} {display_path}")
+    if primary == sqlite3.SQLITE_ERROR and not _STATEMENT_ERRORS.match(str(error)):  # an unknown version of FTS5
+        return create_damaged_error(display_path, error)
     return None
 
 
@@ -522,11 +516,6 @@ def _create_missing_error(display_path: str) -> ResourceError:
     )
 
 
-def _is_undecodable(error: sqlite3.Error) -> bool:
-    """Return whether an error means an invalid text or a missing table."""
-    return str(error).startswith(("Could not decode", "no such table", "no such column", "malformed"))
-
-
 def create_version_error(display_path: str, version: Any, writer: str = "") -> DamagedError:
     """Return the error for a collection of another format version."""
     newer = isinstance(version, int) and version > VERSION
@@ -543,15 +532,18 @@ def create_version_error(display_path: str, version: Any, writer: str = "") -> D
     )
 
 
+def encode_list(rows: Iterable[int]) -> str:
+    """Return rows as the parameter of ``row IN (SELECT value FROM json_each(?))``."""
+    return json.dumps([int(row) for row in rows])
+
+
 def has_fts5() -> bool:
     """Return whether SQLite of this Python can index text."""
-    connection = sqlite3.connect(":memory:")
-    try:
-        connection.execute("CREATE VIRTUAL TABLE t USING fts5 (c)")
-    except sqlite3.Error:
-        return False
-    finally:
-        connection.close()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        try:
+            connection.execute("CREATE VIRTUAL TABLE t USING fts5 (c)")
+        except sqlite3.Error:
+            return False
     return True
 
 

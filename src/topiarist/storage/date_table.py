@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, field
 
 from topiarist.errors import UsageError
 from topiarist.storage import facts
-from topiarist.storage.database import Database
-from topiarist.storage.document_table import checksum, make_placeholders, split_batches
+from topiarist.storage.database import Database, encode_list
+from topiarist.storage.document_table import checksum
 from topiarist.text.date_orders import DateOrders
 from topiarist.text.dates import AUTO, ORDERS, explain_unread_date, read_date
 from topiarist.text.documents import Document, Problem
@@ -22,7 +22,12 @@ from topiarist.text.fields import is_missing
 SETTING = "dates"  # name of the account in the settings
 MAX_PROBLEMS = 100  # unread dates that are listed one by one
 MAX_SOURCES = 10  # sources whose order is stored
-_AS_GIVEN = "SELECT row, source, date FROM documents WHERE date <> ''"
+_AS_GIVEN = (
+    "SELECT row, source, date FROM documents WHERE date <> '' AND row IN (SELECT value FROM json_each(?)) ORDER BY row"
+)
+_EARLIER = (  # dates of all documents of some sources
+    "SELECT source, text FROM given_dates JOIN documents USING (row) WHERE source IN (SELECT value FROM json_each(?))"
+)
 
 
 @dataclass(frozen=True)
@@ -67,26 +72,26 @@ class Dates:
         All dates of a source decide its order of day and month, including earlier documents, and never those of another
         source. An undecided order is an error that names the option.
         """
-        previous = self.account
-        dates = [date for piece in split_batches(sorted(rows)) for date in self._read_dates(piece)]
-        orders = _collect_orders(((source, text) for _, source, text in dates), order)
-        self._add_earlier_dates(orders)
+        previous, orders = self.account, DateOrders(order)
+        dates = self.database.all(_AS_GIVEN, (encode_list(rows),))
+        for _, source, text in dates:
+            orders.add(source, read_date(text), text)
+        for source, text in self.database.all(_EARLIER, (json.dumps(list(filter(None, orders.undecided_sources))),)):
+            orders.add(source, read_date(text), text)
         if orders.ambiguous_sources:
             raise _create_order_error(orders)
         descriptions = {source: orders.describe_order(source) for source in orders.evidence}
         problems: list[Problem] = []
         examples, n_ambiguous, n_unread = list(previous.examples), 0, 0
-        for piece in split_batches(dates):
-            for row, source, text in piece:
-                read = read_date(text)
-                iso = read.resolve(orders.get_order(source))
-                self._write(row, iso, text)
-                if not iso and not is_missing(text):
-                    n_unread, n_ambiguous = n_unread + 1, n_ambiguous + bool(read)
-                    reason = explain_unread_date(text)
-                    if len(problems) < MAX_PROBLEMS:
-                        problems.append(Problem(source, f"{reason}: “{text[:80]}”"))
-                    examples += [text[:80]] if len(examples) < 3 and text[:80] not in examples else []
+        for row, source, text in dates:
+            read = read_date(text)
+            iso = read.resolve(orders.get_order(source))
+            self._write(row, iso, text)
+            if not iso and not is_missing(text):
+                n_unread, n_ambiguous = n_unread + 1, n_ambiguous + bool(read)
+                if len(problems) < MAX_PROBLEMS:
+                    problems.append(Problem(source, f"{explain_unread_date(text)}: “{text[:80]}”"))
+                examples += [text[:80]] if len(examples) < 3 and text[:80] not in examples else []
         if n_unread > MAX_PROBLEMS:
             problems.append(Problem("dates", f"{n_unread - MAX_PROBLEMS:,} more dates like these"))
         orders_shown = dict(list({**previous.orders, **descriptions}.items())[:MAX_SOURCES])
@@ -103,20 +108,16 @@ class Dates:
 
     def load_originals(self, rows: Iterable[int]) -> dict[int, str]:
         """Return the source texts of dates that differ from ISO 8601, by row."""
-        texts: dict[int, str] = {}
-        for piece in split_batches(sorted({int(row) for row in rows})):
-            sql = f"SELECT row, text FROM given_dates WHERE row IN ({make_placeholders(piece)})"  # noqa: S608
-            texts.update(self.database.all(sql, piece))
-        return texts
+        sql = "SELECT row, text FROM given_dates WHERE row IN (SELECT value FROM json_each(?))"
+        return dict(self.database.all(sql, (encode_list(rows),)))
 
     def only_of(self, rows: Iterable[int]) -> dict[int, str]:
         """Return the source texts of dates that no other document has, by row."""
-        row_list = json.dumps([int(row) for row in rows])
         sql = (
             "SELECT row, text FROM given_dates WHERE row IN (SELECT value FROM json_each(?1)) AND text NOT IN "
             "(SELECT text FROM given_dates WHERE row NOT IN (SELECT value FROM json_each(?1)))"
         )
-        return dict(self.database.all(sql, (row_list,)))
+        return dict(self.database.all(sql, (encode_list(rows),)))
 
     def count_again(self) -> None:
         """Update the summary for the present documents."""
@@ -135,10 +136,9 @@ class Dates:
 
     def count_undated(self) -> tuple[int, int]:
         """Return the number of documents without a date, and the number with an unread date."""
-        count = self.database.fetch_one("SELECT count(*) FROM documents WHERE date = ''")
         sql = "SELECT count(*) FROM given_dates JOIN documents USING (row) WHERE date = ''"
-        unread_row = self.database.fetch_one(sql)
-        return int(count[0]) if count else 0, int(unread_row[0]) if unread_row else 0
+        undated = self.database.number("SELECT count(*) FROM documents WHERE date = ''")
+        return undated or 0, self.database.number(sql) or 0
 
     def file_dated_rows(self) -> list[int]:
         """Return the rows of the documents with the date of their file."""
@@ -156,17 +156,6 @@ class Dates:
         row = self.database.fetch_one(sql)
         return ("", "") if row is None or row[0] is None else (row[0], row[1])
 
-    def _read_dates(self, rows: Iterable[int]) -> list[tuple[int, str, str]]:
-        row_list = list(rows)
-        return self.database.all(f"{_AS_GIVEN} AND row IN ({make_placeholders(row_list)}) ORDER BY row", row_list)
-
-    def _add_earlier_dates(self, orders: DateOrders) -> None:
-        """Add the dates of earlier documents of undecided sources."""
-        sql = "SELECT source, text FROM given_dates JOIN documents USING (row) WHERE source IN ({})"
-        for piece in split_batches([source_name for source_name in orders.undecided_sources if source_name]):
-            for source, text in self.database.all(sql.format(make_placeholders(piece)), piece):
-                orders.add(source, read_date(text), text)
-
     def _write(self, row: int, iso: str, text: str) -> None:
         if iso == text:
             return
@@ -177,13 +166,6 @@ class Dates:
             (iso, checksum(id, title, body, source, iso), row),
         )
         self.database.run("INSERT OR IGNORE INTO given_dates VALUES (?, ?)", (row, text))
-
-
-def _collect_orders(dates: Iterable[tuple[str, str]], requested: str) -> DateOrders:
-    orders = DateOrders(requested)
-    for source, text in dates:
-        orders.add(source, read_date(text), text)
-    return orders
 
 
 def _create_order_error(orders: DateOrders) -> UsageError:

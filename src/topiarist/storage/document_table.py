@@ -11,11 +11,11 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any
 
 from topiarist.errors import InputError, MissingError
 from topiarist.storage import facts
-from topiarist.storage.database import CodedTexts, Database
+from topiarist.storage.database import CodedTexts, Database, encode_list
 from topiarist.text.dates import AUTO
 from topiarist.text.documents import Document
 from topiarist.text.fields import ALL
@@ -23,8 +23,6 @@ from topiarist.text.readers.making import to_storable
 from topiarist.text.repeated import without
 from topiarist.text.spelling import find_near_words
 from topiarist.text.tokens import has_unspaced, separate_unspaced_letters
-
-T = TypeVar("T")
 
 BATCH = 2_000
 LEAD_LENGTH = 220  # characters of a text in a list of documents
@@ -58,22 +56,16 @@ class Documents:
             raise MissingError(f"there is no document {id!r}", hint=hint)
         return row
 
-    def has(self, id: str) -> bool:
-        """Return whether a document has this id."""
-        return self.database.fetch_one("SELECT 1 FROM documents WHERE id = ?", (id,)) is not None
-
     def get(self, row: int) -> Document:
         return self.load_many([row])[0]
 
     def load_many(self, rows: Iterable[int], *, texts: bool = True) -> list[Document]:
         """Return documents in the order of the rows; without texts if only titles are needed."""
         row_list = [int(row) for row in rows]
-        documents = {}
-        select = _DOCUMENTS if texts else _WITHOUT_TEXT
-        for batch in split_batches(sorted(set(row_list))):
-            records = self.database.all(f"{select} WHERE row IN ({make_placeholders(batch)})", batch)
-            labels = self._labels(f"row IN ({make_placeholders(batch)})", batch)
-            documents.update({row[0]: _to_document(row, labels.get(row[0], ())) for row in records})
+        select, rows_encoded = _DOCUMENTS if texts else _WITHOUT_TEXT, encode_list(row_list)
+        labels = self._labels("row IN (SELECT value FROM json_each(?))", (rows_encoded,))
+        records = self.database.all(f"{select} WHERE row IN (SELECT value FROM json_each(?))", (rows_encoded,))  # noqa: S608
+        documents = {row[0]: _to_document(row, labels.get(row[0], ())) for row in records}
         missing = [row for row in row_list if row not in documents]
         if missing:
             raise MissingError(f"there is no document in row {missing[0]}: there are {len(self):,}")
@@ -192,15 +184,8 @@ class Documents:
     def labels_of(self, rows: Iterable[int]) -> list[tuple[str, ...]]:
         """Return the labels of documents, in the order of the rows."""
         row_list = [int(row) for row in rows]
-        labels: dict[int, tuple[str, ...]] = {}
-        for batch in split_batches(sorted(set(row_list))):
-            labels.update(self._labels(f"row IN ({make_placeholders(batch)})", batch))
+        labels = self._labels("row IN (SELECT value FROM json_each(?))", (encode_list(row_list),))
         return [labels.get(row, ()) for row in row_list]
-
-    def with_label(self, label: str) -> list[int]:
-        """Return the rows of the documents with a label."""
-        rows = self.database.all("SELECT DISTINCT row FROM labels WHERE label = ? ORDER BY row", (to_storable(label),))
-        return [row for (row,) in rows]
 
     def change_labels(self, row: int, labels: Sequence[str]) -> None:
         """Replace the labels of a document; ``judgements`` keeps the previous ones."""
@@ -217,11 +202,10 @@ class Documents:
     def leads(self, rows: Iterable[int], repeated: Collection[str] = ()) -> dict[int, str]:
         """Return the starts of texts in one line, cut between words, without repeated lines."""
         leads = {}
-        for batch in split_batches(sorted({int(row) for row in rows})):
-            sql = f"SELECT row, substr(text, 1, {4 * LEAD_LENGTH}) FROM texts WHERE row IN ({make_placeholders(batch)})"  # noqa: S608
-            for row, text in self.database.all(sql, batch):
-                words = " ".join((without(text, repeated) if repeated else text).split())
-                leads[row] = words if len(words) <= LEAD_LENGTH else words[:LEAD_LENGTH].rsplit(" ", 1)[0] + " …"
+        sql = "SELECT row, substr(text, 1, ?) FROM texts WHERE row IN (SELECT value FROM json_each(?))"
+        for row, text in self.database.all(sql, (4 * LEAD_LENGTH, encode_list(rows))):
+            words = " ".join((without(text, repeated) if repeated else text).split())
+            leads[row] = words if len(words) <= LEAD_LENGTH else words[:LEAD_LENGTH].rsplit(" ", 1)[0] + " …"
         return leads
 
     def has_labels(self, several: bool = False) -> bool:
@@ -229,10 +213,9 @@ class Documents:
         return self.database.fetch_one("SELECT 1 FROM labels WHERE place >= ? LIMIT 1", (int(several),)) is not None
 
     def labelled_rows(self, label: str | None = None) -> list[int]:
-        """Return the rows of the documents with any label, or with one label, case-sensitive."""
-        all_query, label_query = "SELECT DISTINCT row FROM labels", "SELECT DISTINCT row FROM labels WHERE label = ?"
-        rows = self.database.all(all_query) if label is None else self.database.all(label_query, (label,))
-        return [row for (row,) in rows]
+        """Return the rows of the documents with any label, or with one label, case-sensitive, in order."""
+        sql = "SELECT DISTINCT row FROM labels WHERE label = coalesce(?, label) ORDER BY row"
+        return [row for (row,) in self.database.all(sql, (label and to_storable(label),))]
 
     def coded_labels(self) -> CodedTexts:
         """Return every label of every document once."""
@@ -267,7 +250,7 @@ class Documents:
                 if not all(isinstance(value, str) for value in values) or checksum(*values) != checked:
                     yield row, str(values[0])
 
-    def _labels(self, where: str, parameters: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    def _labels(self, where: str, parameters: Sequence[Any]) -> dict[int, tuple[str, ...]]:
         records = self.database.all(f"SELECT row, label FROM labels WHERE {where} ORDER BY row, place", parameters)  # noqa: S608
         return {row: tuple(label for _, label in group) for row, group in groupby(records, key=itemgetter(0))}
 
@@ -321,11 +304,10 @@ class Documents:
             if id in sources:
                 raise _create_duplicate_error(id, sources[id], source)
             sources[id] = source
-        for batch in split_batches(list(sources)):
-            where = f"id IN ({make_placeholders(batch)})"
-            existing = self.database.fetch_one(f"SELECT id, source FROM documents WHERE {where}", batch)  # noqa: S608
-            if existing is not None:
-                raise _create_duplicate_error(existing[0], existing[1], sources[existing[0]])
+        sql = "SELECT id, source FROM documents WHERE id IN (SELECT value FROM json_each(?))"
+        existing = self.database.fetch_one(sql, (json.dumps(list(sources)),))
+        if existing is not None:
+            raise _create_duplicate_error(existing[0], existing[1], sources[existing[0]])
 
 
 def has_separate_letters(database: Database) -> bool:
@@ -345,24 +327,13 @@ _COUNTS = {
 
 def counts_among(database: Database, rows: Iterable[int]) -> dict[str, dict[str, int]]:
     """Return the number of given documents by month, source, tag and label; tags and labels also case-sensitive."""
-    row_list = json.dumps([int(row) for row in rows])
-    where = "row IN (SELECT value FROM json_each(?))"
+    where, row_list = "row IN (SELECT value FROM json_each(?))", encode_list(rows)
     return {kind: dict(database.all(sql.format(where), (row_list,))) for kind, sql in _COUNTS.items()}
 
 
 def checksum(id: str, title: str, text: str, source: str, date: str) -> int:
     """Return the checksum of all values of a document; SQLite does not detect flipped bits."""
     return zlib.crc32("\0".join((id, title, text, source, date)).encode())
-
-
-def split_batches(items: Sequence[T], size: int = 500) -> Iterator[Sequence[T]]:
-    """Return batches that fit into one statement."""
-    return (items[start : start + size] for start in range(0, len(items), size))
-
-
-def make_placeholders(items: Sequence[object]) -> str:
-    """Return a question mark for each item."""
-    return ",".join("?" * len(items))
 
 
 def _to_values(document: Document) -> tuple[str, str, str, str, str, int]:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from topiarist.errors import DamagedError, describe_error, to_limit_error
+from topiarist.errors import create_damaged_error, describe_error, to_limit_error
 from topiarist.storage.database import Database
 from topiarist.storage.sealed_folder import (
     DAMAGE,
@@ -46,22 +46,14 @@ class Generation:
     @classmethod
     def open(cls, folder: Path, display_path: str, *, write: bool = False) -> Generation:
         """Open a generation without reading it."""
-        return cls(
-            folder,
-            display_path,
-            Database(folder / DATABASE, write=write, display_path=f"{display_path}/{folder.name}/{DATABASE}"),
-        )
+        database_path = f"{display_path}/{folder.name}/{DATABASE}"
+        return cls(folder, display_path, Database(folder / DATABASE, write=write, display_path=database_path))
 
     @classmethod
     def create(cls, folder: Path, display_path: str) -> Generation:
         """Create a generation without documents."""
         database_path = f"{display_path}/{folder.name}/{DATABASE}"
         return cls(folder, display_path, Database.create(folder / DATABASE, display_path=database_path))
-
-    @property
-    def writable(self) -> bool:
-        """Whether the generation is open for writing."""
-        return self.database.write
 
     def close(self) -> None:
         self.database.close()
@@ -126,9 +118,7 @@ def open_part(generation: Generation, name: str) -> Path:
     row = generation.database.fetch_one("SELECT digest FROM parts WHERE name = ?", (name,))
     faults = [f"{name} is not known"] if row is None else part_faults(generation.folder / name, row[0])
     if faults:
-        raise DamagedError(
-            f"{generation.display_path} is damaged: {faults[0]}", hint=f"topiarist check {generation.display_path}"
-        )
+        raise create_damaged_error(generation.display_path, faults[0])
     return generation.folder / name
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from topiarist.arrays import Array
 from topiarist.errors import MissingError, UsageError
-from topiarist.storage.database import CodedTexts, Database
-from topiarist.storage.document_table import Documents, make_placeholders, split_batches
+from topiarist.storage.database import CodedTexts, Database, encode_list
+from topiarist.storage.document_table import Documents
 from topiarist.text.characters import clean_name
 from topiarist.text.readers.making import to_storable
 
@@ -28,19 +28,11 @@ class Marks:
 
     def tag(self, rows: Iterable[int], tag: str) -> None:
         """Add a tag to documents."""
-        name = normalise_tag(tag)
-        with self.database.transaction():
-            self.database.run_many(
-                "INSERT OR IGNORE INTO tags (tag, row) VALUES (?, ?)", ((name, row) for row in self._check_rows(rows))
-            )
+        self._change("INSERT OR IGNORE INTO tags (tag, row) VALUES (?, ?)", rows, normalise_tag(tag))
 
     def untag(self, rows: Iterable[int], tag: str) -> None:
         """Remove a tag from documents."""
-        name = normalise_tag(tag)
-        with self.database.transaction():
-            self.database.run_many(
-                "DELETE FROM tags WHERE tag = ? AND row = ?", ((name, row) for row in self._check_rows(rows))
-            )
+        self._change("DELETE FROM tags WHERE tag = ? AND row = ?", rows, normalise_tag(tag))
 
     def tags(self) -> dict[str, int]:
         """Return the number of documents of each tag, by name."""
@@ -55,25 +47,18 @@ class Marks:
         """Return the tags of documents, in the order of the rows."""
         row_list = [int(row) for row in rows]
         tags: dict[int, tuple[str, ...]] = {}
-        for batch in split_batches(sorted(set(row_list))):
-            sql = f"SELECT row, tag FROM tags WHERE row IN ({make_placeholders(batch)}) ORDER BY tag"  # noqa: S608
-            for row, tag in self.database.all(sql, batch):
-                tags[row] = (*tags.get(row, ()), tag)
+        sql = "SELECT row, tag FROM tags WHERE row IN (SELECT value FROM json_each(?)) ORDER BY tag"
+        for row, tag in self.database.all(sql, (encode_list(row_list),)):
+            tags[row] = (*tags.get(row, ()), tag)
         return [tags.get(row, ()) for row in row_list]
-
-    def tagged(self, tag: str) -> list[int]:
-        """Return the rows of the documents with a tag."""
-        records = self.database.all("SELECT row FROM tags WHERE tag = ? ORDER BY row", (normalise_tag(tag),))
-        return [row for (row,) in records]
 
     def mark_read(self, rows: Iterable[int], *, read: bool = True) -> None:
         """Mark documents as read, or as not read."""
-        sql = "INSERT OR IGNORE INTO reads (row) VALUES (?)" if read else "DELETE FROM reads WHERE row = ?"
-        with self.database.transaction():
-            self.database.run_many(sql, ((row,) for row in self._check_rows(rows)))
+        self._change(
+            "INSERT OR IGNORE INTO reads (row) VALUES (?)" if read else "DELETE FROM reads WHERE row = ?", rows
+        )
 
     def read(self) -> list[int]:
-        """Return the rows of the documents marked as read."""
         rows: list[int] = self.read_rows().tolist()
         return rows
 
@@ -87,15 +72,12 @@ class Marks:
 
     def read_among(self, rows: Iterable[int]) -> set[int]:
         """Return which of the documents are marked as read."""
-        read_rows: set[int] = set()
-        for batch in split_batches(sorted({int(row) for row in rows})):
-            sql = f"SELECT row FROM reads WHERE row IN ({make_placeholders(batch)})"  # noqa: S608
-            read_rows.update(row for (row,) in self.database.all(sql, batch))
-        return read_rows
+        sql = "SELECT row FROM reads WHERE row IN (SELECT value FROM json_each(?))"
+        return {row for (row,) in self.database.all(sql, (encode_list(rows),))}
 
     def rows_with(self, tag: str) -> list[int]:
         """Return the rows of the documents with a tag, case-sensitive."""
-        return [row for (row,) in self.database.all("SELECT row FROM tags WHERE tag = ?", (tag,))]
+        return [row for (row,) in self.database.all("SELECT row FROM tags WHERE tag = ? ORDER BY row", (tag,))]
 
     def carry_over(self, old: Database) -> dict[str, tuple[int, int]]:
         """Copy tags and read marks to documents with the same ids; return how many were copied, and existed."""
@@ -111,14 +93,15 @@ class Marks:
     def _rows(self, sql: str) -> Array:
         return self.database.get_cached(sql, lambda: np.array([row for (row,) in self.database.all(sql)], np.int64))
 
-    def _check_rows(self, rows: Iterable[int]) -> list[int]:
-        """Return the rows; raise an error for a row without a document."""
+    def _change(self, sql: str, rows: Iterable[int], *values: str) -> None:
+        """Run a statement for each row; raise an error for a row without a document."""
         row_list = [int(row) for row in rows]
         number = len(Documents(self.database))
         unknown_rows = [row for row in row_list if not 0 <= row < number]
         if unknown_rows:
             raise MissingError(f"there is no document in row {unknown_rows[0]}: there are {number:,}")
-        return row_list
+        with self.database.transaction():
+            self.database.run_many(sql, ((*values, row) for row in row_list))
 
 
 def normalise_tag(tag: str) -> str:
@@ -162,14 +145,13 @@ class PassageNotes:
     def of(self, rows: Iterable[int]) -> dict[int, tuple[PassageNote, ...]]:
         """Return the notes of documents by row, in the order of the text."""
         notes: dict[int, tuple[PassageNote, ...]] = {}
-        for batch in split_batches(sorted({int(row) for row in rows})):
-            for note in self._read_notes(f"WHERE row IN ({make_placeholders(batch)})", batch):
-                notes[note.row] = (*notes.get(note.row, ()), note)
+        for note in self._read_notes("row IN (SELECT value FROM json_each(?))", (encode_list(rows),)):
+            notes[note.row] = (*notes.get(note.row, ()), note)
         return notes
 
     def all(self) -> list[PassageNote]:
         """Return all notes in the order of the documents."""
-        return self._read_notes("", ())
+        return self._read_notes("true", ())
 
     def count(self) -> int:
         """Return the number of notes."""
@@ -265,8 +247,8 @@ class PassageNotes:
 
     def _read_notes(self, where: str, parameters: Sequence[object]) -> list[PassageNote]:
         """Return the current text of each note, in the order of documents and texts, without deleted notes."""
-        condition = f"{where} {'AND' if where else 'WHERE'} {_NOT_UNDONE}"
-        sql = f"SELECT number, passage, row, time, start, quote, note FROM passage_notes {condition} ORDER BY number"  # noqa: S608
+        columns = "number, passage, row, time, start, quote, note"
+        sql = f"SELECT {columns} FROM passage_notes WHERE {where} AND {_NOT_UNDONE} ORDER BY number"  # noqa: S608
         newest = {(entry[2], entry[1]): PassageNote(*entry) for entry in self.database.all(sql, parameters)}
         return sorted(
             (entry for entry in newest.values() if entry.note),

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from topiarist.storage.database import Database
-from topiarist.storage.document_table import make_placeholders, split_batches
+from topiarist.storage.database import Database, encode_list
 
 _ENTRY = "SELECT number, time, row, kind, before, after FROM judgements"
 
@@ -58,11 +57,8 @@ class JudgementTable:
 
     def of(self, rows: Sequence[int]) -> dict[int, Judgement]:
         """Return the newest entry of documents by row, including undone ones."""
-        judgements: dict[int, Judgement] = {}
-        for batch in split_batches(sorted({int(row) for row in rows})):
-            where = f"WHERE row IN ({make_placeholders(batch)}) ORDER BY number"
-            judgements.update({judgement.row: judgement for judgement in self._entries(where, tuple(batch))})
-        return judgements
+        where = "WHERE row IN (SELECT value FROM json_each(?)) ORDER BY number"
+        return {judgement.row: judgement for judgement in self._entries(where, (encode_list(rows),))}
 
     def all_of(self, row: int) -> list[Judgement]:
         """Return all entries of a document, oldest first."""

@@ -35,7 +35,7 @@ def test_what_was_judged_while_a_document_was_out_is_kept_when_it_comes_back(col
     assert {ids[row]: answer for row, answer in back.order.answers.items()} == dict.fromkeys(
         (ids[5], ids[7], ids[9]), True
     )
-    assert [ids[row] for row in collection.documents.with_label("wanted")] == [ids[5], ids[7], ids[9]]
+    assert [ids[row] for row in collection.documents.labelled_rows("wanted")] == [ids[5], ids[7], ids[9]]
 
 
 def judged(collection, row, kind, *labels):

@@ -78,7 +78,7 @@ class Review:
         lot = table.lot(self.label)
         self.lot = new_lot() if lot is None else lot
         rows = {entry.row for entry in self.entries}
-        self._labelled_rows = [row for row in collection.documents.with_label(self.label) if row not in rows]
+        self._labelled_rows = [row for row in collection.documents.labelled_rows(self.label) if row not in rows]
         self._labelled_rows = [row for row in self._labelled_rows if row < len(collection)]
         self.order = self._replay_order()
 

@@ -485,10 +485,10 @@ class Search:
 
 def _find_rows(collection: Collection, id: str) -> list[int]:
     """Return the rows of a document, or of its passages; empty without such a document."""
-    parent = None if collection.documents.has(id) else find_parent(collection, id)
+    parent = None if id in collection.documents else find_parent(collection, id)
     if parent is not None:
         return list(parent.rows)
-    return [collection.documents.row_of(id)] if collection.documents.has(id) else []
+    return [collection.documents.row_of(id)] if id in collection.documents else []
 
 
 def _contains(allowed: Array | None) -> Any:

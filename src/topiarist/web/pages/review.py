@@ -168,7 +168,7 @@ def _next(view: View, ask: Ask, review: Review) -> tuple[int | None, str, tuple[
 
 def _stays(view: View, ask: Ask, review: Review) -> str:
     documents = view.collection.documents
-    row = documents.row_of(ask.undone) if ask.undone and documents.has(ask.undone) else None
+    row = documents.row_of(ask.undone) if ask.undone and ask.undone in documents else None
     if row is None or row in review.order.answers or not review.has_label(row):
         return ""
     item = documents.load_many([row], texts=False)[0]

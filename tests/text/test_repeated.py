@@ -6,7 +6,15 @@ import random
 
 import pytest
 
-from topiarist.text.repeated import FrequencyCounter, find_repeated, has_letters, plain_line, spans, without
+from topiarist.text.repeated import (
+    FrequencyCounter,
+    LineCounter,
+    find_repeated,
+    has_letters,
+    plain_line,
+    spans,
+    without,
+)
 
 NAVIGATION = ["Home", "News", "About us", "Contact"]
 FOOTER = ["This message is confidential and may be privileged.", "Please delete it if it was not meant for you."]
@@ -135,3 +143,11 @@ def test_lines_of_one_topic_are_not_repeated() -> None:
             "of Ann Example in the town of Samplehausen",
         )
     }
+
+
+def test_line_counter_skips_single_lines_and_duplicates():
+    lines = LineCounter()
+    for text in ("one line", "a first line\nand a second one", "a first line\nand a second one"):
+        lines.add(text)
+    assert lines.n_documents == 3
+    assert set(lines._counts.counts.values()) == {1}

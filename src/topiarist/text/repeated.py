@@ -28,45 +28,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise, permutations
 from statistics import mean, median
 
-_SMALLEST = 1 << 12  # places
-_FILLED = 0.6  # of the places, at most
-_BITS = (1 << 64) - 1
-
-
-class SeenHashes:
-    """A set of hashes that only grows: a table in which a hash stands at its place, or at the next one that is free.
-
-    Two things of the same hash are taken for one: of ten million that happens once in four hundred thousand times.
-    """
-
-    def __init__(self) -> None:
-        self._table, self._number = array("Q", bytes(8 * _SMALLEST)), 0
-
-    def __len__(self) -> int:
-        return self._number
-
-    def add(self, number: int) -> bool:
-        """Note a hash; whether it is new."""
-        number = (number & _BITS) or 1  # nought is a free place
-        if not self._put(number):
-            return False
-        self._number += 1
-        if self._number > _FILLED * len(self._table):
-            old, self._table = self._table, array("Q", bytes(16 * len(self._table)))
-            for one in filter(None, old):
-                self._put(one)
-        return True
-
-    def _put(self, number: int) -> bool:
-        table, last = self._table, len(self._table) - 1
-        place = (number ^ number >> 32) & last
-        while known := table[place]:
-            if known == number:
-                return False
-            place = (place + 1) & last
-        table[place] = number
-        return True
-
+from topiarist.text.seen_keys import SeenKeys
 
 MIN_DOCUMENTS, MIN_SHARE = 10, 0.002  # of the documents of a repeated line
 MIN_SHARE_ALONE = 0.01  # of a long line without a neighbour that is not at an end
@@ -156,7 +118,6 @@ class Repeated:
 
     @property
     def forms(self) -> frozenset[str]:
-        """The lines without their numbers."""
         return frozenset(form for form, _ in self.lines)
 
 
@@ -192,7 +153,7 @@ class LineCounter:
 
     def __init__(self, folder: str | None = None) -> None:
         self.n_documents = 0
-        self._counts, self._texts = FrequencyCounter(), SeenHashes()
+        self._counts, self._texts = FrequencyCounter(), SeenKeys()
         self._file = tempfile.SpooledTemporaryFile(SPOOL, dir=folder)  # noqa: SIM115 - closed with the counter
 
     def add(self, text: str) -> None:
@@ -263,7 +224,6 @@ class RepeatedLineFinder:
             )
 
     def find(self, read_texts: Callable[[Sequence[int]], Sequence[str]]) -> Repeated:
-        """Return the repeated lines."""
         lines = {number: line for number, line in self._lines.items() if line.documents >= self.min_documents}
         rows = sorted({row for line in lines.values() for row in line.sample} | self._background.keys())
         forms: dict[int, str] = {}

@@ -20,7 +20,7 @@ from topiarist.text.parsers.latex_walker import convert_latex
 from topiarist.text.parsers.rows import stray_cells
 from topiarist.text.readers import Columns, Limits, read
 from topiarist.text.readers.columns import choose_columns
-from topiarist.text.readers.making import UniqueIds
+from topiarist.text.seen_keys import SeenKeys
 
 NOT_CLOSED = "malformed: a quotation mark is opened here and not closed"
 
@@ -138,9 +138,9 @@ def test_nested_labels_skip_one_row(tmp_path: Path) -> None:
 
 def test_unique_ids_use_one_transaction() -> None:
     # A commit goes through the cache: with a million ids in it, that is most of the time of a reading.
-    ids = UniqueIds()
-    assert [ids.claim("a"), ids.claim("a#2"), ids.claim("a")] == ["a", "a#2", "a#3"]
-    assert ids._ids.in_transaction
+    ids = SeenKeys()
+    assert [ids.claim_id("a"), ids.claim_id("a#2"), ids.claim_id("a")] == ["a", "a#2", "a#3"]
+    assert ids._database.in_transaction
     ids.close()
 
 

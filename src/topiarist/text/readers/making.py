@@ -1,14 +1,13 @@
-"""Documents from the items of readers: cut to size, storable, with unique ids."""
+"""Documents from the items of readers: cut to size and storable."""
 
 from __future__ import annotations
 
 import posixpath
-import sqlite3
 
 from topiarist.text.dates import find_date_in_name, read_date
 from topiarist.text.documents import Document
 from topiarist.text.fields import is_missing
-from topiarist.text.readers.items import Raw, ReadFailure, ReadNote
+from topiarist.text.readers.items import Item, Raw
 from topiarist.text.titles import make_title
 
 _MAX_TITLE_LENGTH, _MAX_DATE_LENGTH = 1000, 200
@@ -36,7 +35,7 @@ def create_document(raw: Raw, file_id: str, source: str, characters: int) -> Doc
     )
 
 
-def format_place(item: Raw | ReadFailure | ReadNote) -> str:
+def format_place(item: Item) -> str:
     """Return the place of an item in its file: the member, the sheet, and the line, row or message."""
     sheet = f"/{item.sheet}" if item.sheet else ""
     return item.member + sheet + (f":{item.place}" if item.place else "")
@@ -53,41 +52,3 @@ def to_storable(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
-
-
-_CACHE_KIB = 65_536
-
-
-class UniqueIds:
-    """Generator of unique ids: the second document with the id ``a`` gets ``a#2``, the third ``a#3``.
-
-    The ids are in a temporary SQLite database that moves to disk as it grows: ten million ids take no more memory than
-    ten thousand.
-    """
-
-    def __init__(self) -> None:
-        # An empty name is a private temporary file, which SQLite deletes when it is closed.
-        self._ids = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        self._ids.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-        self._ids.execute("PRAGMA journal_mode = OFF")
-        self._ids.execute("PRAGMA synchronous = OFF")
-        self._ids.execute("CREATE TABLE seen (id TEXT PRIMARY KEY, times INTEGER NOT NULL) WITHOUT ROWID")
-        # One transaction: each commit would write the whole cache, and the file is temporary.
-        self._ids.execute("BEGIN")
-
-    def claim(self, requested: str) -> str:
-        """Return the requested id if it is free, else with the first free number."""
-        if self._is_new(requested):
-            return requested
-        (times,) = self._ids.execute("SELECT times FROM seen WHERE id = ?", (requested,)).fetchone()
-        while not self._is_new(candidate := f"{requested}#{times + 1}"):
-            times += 1
-        self._ids.execute("UPDATE seen SET times = ? WHERE id = ?", (times + 1, requested))
-        return candidate
-
-    def close(self) -> None:
-        """Delete the temporary file."""
-        self._ids.close()
-
-    def _is_new(self, id: str) -> bool:
-        return self._ids.execute("INSERT OR IGNORE INTO seen VALUES (?, 1)", (id,)).rowcount == 1

@@ -22,8 +22,9 @@ from topiarist.text.readers.contents import check_ocr, items_inside, items_of
 from topiarist.text.readers.file_systems import LocalCopies, is_url, remove_secret, to_local_path
 from topiarist.text.readers.items import File, Item, ReadFailure, ReadNote, Setting, Unknown
 from topiarist.text.readers.kinds import kind_of
-from topiarist.text.readers.making import UniqueIds, create_document, format_place
+from topiarist.text.readers.making import create_document, format_place
 from topiarist.text.readers.sources import STANDARD_INPUT, Selection, SourceCounts, check_sources, find_files
+from topiarist.text.seen_keys import SeenKeys
 
 __all__ = ["Reading", "read"]
 
@@ -227,7 +228,7 @@ class Reading:
         with (
             LocalCopies(self._sources) as copies,
             closing(self._pool(copies.folders)) as pool,
-            closing(UniqueIds()) as ids,
+            closing(SeenKeys()) as ids,
         ):
             setting = replace(self._setting(pool), chosen=account.chosen)
             for file, answer in self._read_ahead(self._files(account), pool, copies):
@@ -268,7 +269,7 @@ class Reading:
                 yield waiting.popleft()
         yield from waiting
 
-    def _accept(self, file: File, item: Item, ids: UniqueIds, account: Account) -> Document | None:
+    def _accept(self, file: File, item: Item, ids: SeenKeys, account: Account) -> Document | None:
         if isinstance(item, Unknown):
             account.unknown(file.name + item.member)
             return None
@@ -292,7 +293,7 @@ class Reading:
             note = f"only the first {self._limits.characters:,} characters are kept"
         if note:
             account.skip("partial", note, place)
-        id = ids.claim(document.id)
+        id = ids.claim_id(document.id)
         if id != document.id:
             account.count("renamed")
         account.count("read")

@@ -6,7 +6,7 @@ from tests.small import grown
 from tests.storage.test_collection_folder import rewrite
 from topiarist.collection.check import check_folder, repair_folder
 from topiarist.errors import UsageError
-from topiarist.storage import edit_log, facts, row_checksums
+from topiarist.storage import edit_log, facts
 from topiarist.storage.collection_folder import Folder
 from topiarist.storage.document_table import Documents
 from topiarist.storage.fulltext import Index
@@ -139,7 +139,7 @@ def test_changed_settings_and_log_found(folder, change, what):
             number, _ = edit_log.current(generation.database)
             edit_log.record(generation.database, kind, {"said": "é\ud800"}, number)
     assert check_folder(folder.path) == []
-    assert not set(facts.settings(folder.generation.database)) & set(row_checksums.NAMES)
+    assert not set(facts.settings(folder.generation.database)) & set(facts.CHECKSUM_NAMES)
     with folder.writing() as generation:
         generation.database.run(change)
     assert any(what in finding.what for finding in check_folder(folder.path))

@@ -22,7 +22,7 @@ from topiarist.errors import (
     reading,
     to_limit_error,
 )
-from topiarist.storage import edit_log, facts, row_checksums
+from topiarist.storage import edit_log, facts
 from topiarist.storage.collection_folder import GROWING, Folder, list_leftovers, list_part_leftovers
 from topiarist.storage.database import DAMAGED_DATABASE, require_fts5
 from topiarist.storage.document_table import Documents
@@ -132,7 +132,7 @@ def _table_faults(generation: Generation) -> Iterator[str]:
     if len(changed_documents) > MAX_FAULTS:
         yield f"and {len(changed_documents) - MAX_FAULTS:,} more documents"
     yield from edit_log.faults(generation.database)
-    yield from row_checksums.find_changed_tables(generation.database)
+    yield from facts.find_changed_tables(generation.database)
     for read_table in (facts.settings, edit_log.history):
         try:
             read_table(generation.database)

@@ -65,7 +65,6 @@ def allow_open_files(number: int) -> None:
 
 
 def save(path: str | Path, array: Array) -> None:
-    """Write an array."""
     with new_file(path) as file:
         np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
 
@@ -112,7 +111,6 @@ class EvenRows:
 
     @property
     def nbytes(self) -> int:
-        """Bytes in memory."""
         return self.n_rows * self.n_columns * np.dtype(self.dtype).itemsize
 
     def load(self) -> Array:
@@ -148,12 +146,10 @@ class RowFile:
 
     @property
     def folder(self) -> Path:
-        """Folder of the file."""
         return Path(self.path).parent
 
     @property
     def nbytes(self) -> int:
-        """Bytes in memory."""
         return os.path.getsize(self.path) - HEADER_BYTES
 
     def load(self) -> Array:

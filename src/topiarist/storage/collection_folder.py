@@ -150,7 +150,6 @@ class Growing:
         return Folder(self.display_path, Manifest(name))
 
     def discard(self) -> None:
-        """Delete the generation."""
         self.generation.close()
         shutil.rmtree(self.generation.folder, ignore_errors=True)
 

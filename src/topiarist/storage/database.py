@@ -18,6 +18,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -335,7 +336,6 @@ class Database:
             return bool(connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal")
 
     def close(self) -> None:
-        """Close the connections of all threads."""
         with self._guard:
             for connection in list(self._connections):
                 connection.close()
@@ -535,6 +535,11 @@ def create_version_error(display_path: str, version: Any, writer: str = "") -> D
 def encode_list(rows: Iterable[int]) -> str:
     """Return rows as the parameter of ``row IN (SELECT value FROM json_each(?))``."""
     return json.dumps([int(row) for row in rows])
+
+
+def get_time() -> str:
+    """Return the current time in UTC, to the second, in ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def has_fts5() -> bool:

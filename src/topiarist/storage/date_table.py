@@ -141,12 +141,10 @@ class Dates:
         return undated or 0, self.database.number(sql) or 0
 
     def file_dated_rows(self) -> list[int]:
-        """Return the rows of the documents with the date of their file."""
         sql = "SELECT row FROM file_dates JOIN documents USING (row) WHERE date <> '' ORDER BY row"
         return [row for (row,) in self.database.all(sql)]
 
     def has_file_date(self, row: int) -> bool:
-        """Return whether the date of a document is that of its file."""
         sql = "SELECT 1 FROM file_dates JOIN documents USING (row) WHERE row = ? AND date <> ''"
         return self.database.fetch_one(sql, (row,)) is not None
 

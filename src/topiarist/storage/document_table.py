@@ -139,7 +139,6 @@ class Documents:
             yield self.database.all(_PAGES, (first, first + BATCH))
 
     def ids(self) -> list[str]:
-        """Return all ids in the order of the rows."""
         return [id for (id,) in self.database.all("SELECT id FROM documents ORDER BY row")]
 
     def list_within(self, beginning: str) -> list[tuple[int, str]]:
@@ -148,7 +147,6 @@ class Documents:
         return self.database.all(sql, (to_storable(beginning), to_storable(beginning) + "\U0010ffff"))
 
     def titles(self) -> list[str]:
-        """Return all titles in the order of the rows."""
         rows = self.database.all("SELECT title FROM documents ORDER BY row")
         return [title for (title,) in rows]
 
@@ -168,7 +166,6 @@ class Documents:
         return [source for (source,) in self.database.all("SELECT DISTINCT source FROM documents")]
 
     def undated_rows(self) -> list[int]:
-        """Return the rows of the documents without a date."""
         return [row for (row,) in self.database.all("SELECT row FROM documents WHERE date = '' ORDER BY row")]
 
     def read_codes(self, column: str) -> CodedTexts:

@@ -11,12 +11,11 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from topiarist.errors import DamagedError, reading
-from topiarist.storage import row_checksums
-from topiarist.storage.database import Database
+from topiarist.storage import facts
+from topiarist.storage.database import Database, get_time
 from topiarist.storage.generation import Part
 
 Body = dict[str, Any]
@@ -82,9 +81,9 @@ def record(
             new_number = _add_state(database, new_state)
         database.run(
             "INSERT INTO edits (time, kind, body, before, after) VALUES (?, ?, ?, ?, ?)",
-            (time or _now(), kind, _to_json(body), previous, new_number),
+            (time or get_time(), kind, _to_json(body), previous, new_number),
         )
-        row_checksums.extend_log_checksum(database)
+        facts.extend_log_checksum(database)
     return new_number
 
 
@@ -163,7 +162,7 @@ def rewrite(database: Database, kind: str, matches: Callable[[Any], bool]) -> in
     rows = [(kind, number) for number, body in entries if matches(json.loads(body))]
     with database.transaction():
         database.run_many("UPDATE edits SET kind = ?, body = '{}' WHERE number = ?", rows)
-        row_checksums.update_log_checksum(database)
+        facts.update_log_checksum(database)
     return len(rows)
 
 
@@ -173,7 +172,7 @@ def replace_last(database: Database, new_state: Mapping[str, Any], parts: Iterab
         keep(database, parts)
         new_number = _add_state(database, new_state)
         database.run("UPDATE edits SET after = ? WHERE number = (SELECT max(number) FROM edits)", (new_number,))
-        row_checksums.update_log_checksum(database)
+        facts.update_log_checksum(database)
         forget(database, [new_number])
 
 
@@ -229,7 +228,3 @@ def _add_state(database: Database, body: Mapping[str, Any]) -> int:
 
 def _to_json(body: Mapping[str, Any]) -> str:
     return json.dumps(body, ensure_ascii=True, allow_nan=False, sort_keys=True)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

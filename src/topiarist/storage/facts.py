@@ -1,14 +1,14 @@
-"""Settings of a collection, problems, removed documents, languages and duplicates of its documents."""
+"""Settings of a collection, problems, removed documents, languages and duplicates, and checksums of settings and log."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from topiarist.errors import reading
-from topiarist.storage import row_checksums
 from topiarist.storage.database import Database
 from topiarist.text.documents import Problem
 from topiarist.text.readers.making import to_storable
@@ -20,10 +20,9 @@ TOKENS_SETTING = "n_tokens"  # number of tokens of all documents, including gene
 
 
 def settings(database: Database) -> dict[str, Any]:
-    """Return all settings by name."""
     with reading(f"the settings of {database.display_path}"):
         values = {name: json.loads(value) for name, value in database.all("SELECT name, value FROM settings")}
-        for name in row_checksums.NAMES:
+        for name in CHECKSUM_NAMES:
             values.pop(name, None)
         invalid = [name for name, kind in SETTING_TYPES.items() if not isinstance(values.get(name), kind | None)]
         if invalid:
@@ -32,11 +31,10 @@ def settings(database: Database) -> dict[str, Any]:
 
 
 def change_settings(database: Database, values: Mapping[str, Any]) -> None:
-    """Set or replace settings."""
     rows = [(name, json.dumps(value, allow_nan=False)) for name, value in values.items()]
     with database.transaction():
         database.run_many("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", rows)
-        row_checksums.update_settings_checksum(database)
+        update_settings_checksum(database)
 
 
 def clear(database: Database) -> None:
@@ -67,7 +65,6 @@ def left_out(database: Database, id: str) -> str:
 
 
 def n_problems(database: Database) -> int:
-    """Return the number of problems."""
     return database.number("SELECT count(*) FROM problems") or 0
 
 
@@ -147,10 +144,64 @@ def get_duplicates(database: Database) -> list[tuple[int, int, float]]:
 
 
 def add_duplicates(database: Database, duplicates: Iterable[tuple[int, int, float]]) -> None:
-    """Add or replace duplicates."""
     with database.transaction():
         database.run_many("INSERT OR REPLACE INTO copies (row, original, shared) VALUES (?, ?, ?)", duplicates)
 
 
 def clear_duplicates(database: Database) -> None:
     database.run("DELETE FROM copies")
+
+
+# ---- checksums of the settings and of the edit log, which the settings hold under two names of their own
+
+OF_SETTINGS, OF_LOG = CHECKSUM_NAMES = ("checksum_of_settings", "checksum_of_log")
+_SETTINGS = "SELECT name, value FROM settings WHERE name NOT IN (?, ?) ORDER BY name"
+_EDITS = "SELECT number, time, kind, body, before, after FROM edits ORDER BY number"
+
+
+def update_settings_checksum(database: Database) -> None:
+    """Record the checksum of the settings. Call it in the transaction that changes them."""
+    _write_checksum(database, OF_SETTINGS, _compute_checksum(database.all(_SETTINGS, CHECKSUM_NAMES)))
+
+
+def update_log_checksum(database: Database) -> None:
+    """Record the checksum of the edit log. Call it in the transaction that changes it."""
+    _write_checksum(database, OF_LOG, _compute_checksum(database.all(_EDITS)))
+
+
+def extend_log_checksum(database: Database) -> None:
+    """Record the checksum of the edit log after one more edit, without reading the edits before."""
+    before = _read_checksum(database, OF_LOG)
+    if before is None:
+        update_log_checksum(database)
+    else:
+        _write_checksum(database, OF_LOG, _compute_checksum(database.all(f"{_EDITS} DESC LIMIT 1"), before))
+
+
+def find_changed_tables(database: Database) -> Iterator[str]:
+    """Yield a sentence for each table that has changed."""
+    for name, query, values, what in (
+        (OF_SETTINGS, _SETTINGS, CHECKSUM_NAMES, "settings"),
+        (OF_LOG, _EDITS, (), "edit log"),
+    ):
+        expected = _read_checksum(database, name)
+        if expected is not None and expected != _compute_checksum(database.all(query, values)):
+            yield f"the {what} changed since {'they were' if name == OF_SETTINGS else 'it was'} written"
+
+
+def _compute_checksum(rows: Iterable[tuple[Any, ...]], before: int = 0) -> int:
+    for row in rows:
+        before = zlib.crc32(repr(row).encode("utf-8", "backslashreplace"), before)
+    return before
+
+
+def _read_checksum(database: Database, name: str) -> int | None:
+    row = database.fetch_one("SELECT value FROM settings WHERE name = ?", (name,))
+    try:
+        return None if row is None else int(row[0])
+    except (TypeError, ValueError):
+        return -1  # no checksum: damaged
+
+
+def _write_checksum(database: Database, name: str, checksum: int) -> None:
+    database.run("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", (name, str(checksum)))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import numpy as np
 
 from topiarist.arrays import Array
 from topiarist.errors import MissingError, UsageError
-from topiarist.storage.database import CodedTexts, Database, encode_list
+from topiarist.storage.database import CodedTexts, Database, encode_list, get_time
 from topiarist.storage.document_table import Documents
 from topiarist.text.characters import clean_name
 from topiarist.text.readers.making import to_storable
@@ -27,7 +26,6 @@ class Marks:
         self.database = database
 
     def tag(self, rows: Iterable[int], tag: str) -> None:
-        """Add a tag to documents."""
         self._change("INSERT OR IGNORE INTO tags (tag, row) VALUES (?, ?)", rows, normalise_tag(tag))
 
     def untag(self, rows: Iterable[int], tag: str) -> None:
@@ -154,7 +152,6 @@ class PassageNotes:
         return self._read_notes("true", ())
 
     def count(self) -> int:
-        """Return the number of notes."""
         return self.database.get_cached("passage notes", lambda: len(self.all()))
 
     def last(self, row: int) -> int:
@@ -236,7 +233,7 @@ class PassageNotes:
         """Add an entry, of the current time unless ``time`` is set."""
         self.database.run(
             "INSERT INTO passage_notes (time, row, passage, start, quote, note, undoes) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (time or datetime.now(UTC).isoformat(timespec="seconds"), row, passage, start, quote, note, undoes),
+            (time or get_time(), row, passage, start, quote, note, undoes),
         )
 
     def _get(self, row: int, passage: int) -> PassageNote:
@@ -280,7 +277,6 @@ def find_passage(text: str, quote: str, *, before: str = "", position: int = 0) 
 
 
 def _normalise_note(note: str) -> str:
-    """Return a note without spaces around it."""
     text = to_storable(note).strip()
     if not text or len(text) > MAX_NOTE_LENGTH:
         raise UsageError(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
-from topiarist.storage.database import Database, encode_list
+from topiarist.storage.database import Database, encode_list, get_time
 
 _ENTRY = "SELECT number, time, row, kind, before, after FROM judgements"
 
@@ -31,8 +30,7 @@ class JudgementTable:
         self.database = database
 
     def append(self, row: int, kind: str, before: tuple[str, ...], after: tuple[str, ...]) -> Judgement:
-        """Add an entry and return it."""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
+        now = get_time()
         self.database.run(
             "INSERT INTO judgements (time, row, kind, before, after) VALUES (?, ?, ?, ?, ?)",
             (now, row, kind, json.dumps(before), json.dumps(after)),
@@ -40,11 +38,9 @@ class JudgementTable:
         return Judgement(self.last_number(), now, row, kind, before, after)
 
     def last_number(self) -> int:
-        """Return the number of the newest entry."""
         return self.database.number("SELECT max(number) FROM judgements") or 0
 
     def get(self, number: int) -> Judgement | None:
-        """Return an entry by its number."""
         return next(iter(self._entries("WHERE number = ?", (number,))), None)
 
     def since(self, number: int) -> list[Judgement]:
@@ -90,7 +86,7 @@ class ReviewTable:
 
     def begin(self, label: str, lot: int) -> None:
         """Start a review with a random seed; an existing review stays."""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
+        now = get_time()
         self.database.run("INSERT OR IGNORE INTO reviews (label, lot, time) VALUES (?, ?, ?)", (label, lot, now))
 
     def lot(self, label: str) -> int | None:
@@ -98,12 +94,10 @@ class ReviewTable:
         return self.database.number("SELECT lot FROM reviews WHERE label = ?", (label,))
 
     def labels(self) -> list[str]:
-        """Return the labels of all reviews."""
         return [label for (label,) in self.database.all("SELECT label FROM reviews")]
 
     def append(self, label: str, row: int, answer: str, drawn: str, documents: int) -> ReviewEntry:
-        """Add an entry and return it."""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
+        now = get_time()
         self.database.run(
             "INSERT INTO review_entries (time, label, row, answer, drawn, documents) VALUES (?, ?, ?, ?, ?, ?)",
             (now, label, row, answer, drawn, documents),
@@ -120,6 +114,5 @@ class ReviewTable:
         return [ReviewEntry(*row) for row in self.database.all(sql, (label,))]
 
     def last_number(self, label: str) -> int:
-        """Return the number of the newest entry of a review."""
         sql = "SELECT max(number) FROM review_entries WHERE label = ?"
         return self.database.number(sql, (label,)) or 0

@@ -165,13 +165,11 @@ class FileEntry:
 
     @classmethod
     def of(cls, path: Path) -> FileEntry:
-        """Return the entry of a file."""
         with path.open("rb") as file:
             return cls(path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
 
     @classmethod
     def read(cls, entry: Mapping[str, Any]) -> FileEntry:
-        """Return an entry from a manifest."""
         return cls(int(entry["bytes"]), str(entry["sha256"]))
 
     def fault(self, path: Path, *, contents: bool, links: bool = False) -> str:

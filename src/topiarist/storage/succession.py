@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from topiarist.errors import TopiaristError
-from topiarist.storage import edit_log, row_checksums
+from topiarist.storage import edit_log, facts
 from topiarist.storage.collection_folder import Folder, Manifest
 from topiarist.storage.database import Database
 from topiarist.storage.document_table import Documents
@@ -130,7 +130,7 @@ def copy_log(old: Database, new: Database, *, states: bool = False) -> None:
             new.run_many("INSERT INTO parts (name, digest) VALUES (?, ?)", sorted(edit_log.parts(old).items()))
         edits = old.all("SELECT number, time, kind, body, before, after FROM edits ORDER BY number")
         new.run_many("INSERT INTO edits VALUES (?, ?, ?, ?, ?, ?)", edits)
-        row_checksums.update_log_checksum(new)
+        facts.update_log_checksum(new)
 
 
 def carry_marks_back(now: Database, then: Database) -> None:

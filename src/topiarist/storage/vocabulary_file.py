@@ -13,14 +13,12 @@ VOCABULARY = "vocabulary.json"
 
 
 def write_vocabulary(folder: Path, vocabulary: Vocabulary) -> None:
-    """Write the vocabulary of a folder."""
     words = {name: getattr(vocabulary, name) for name in ("words", "forms", "phrases")}
     numbers = {name: getattr(vocabulary, name).tolist() for name in ("document_frequency", "totals")}
     write_json(folder / VOCABULARY, words | numbers)
 
 
 def read_vocabulary(folder: Path) -> Vocabulary:
-    """Return the vocabulary of a folder."""
     try:
         body = json.loads((folder / VOCABULARY).read_text(encoding="utf-8"))
         texts = (*body["words"], *body.get("phrases", ()), *(form for forms in body.get("forms", ()) for form in forms))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from topiarist.version import __version__
+from topiarist.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from topiarist import metrics as metrics
@@ -46,79 +46,34 @@ if TYPE_CHECKING:
     from topiarist.trees.tree import Tree as Tree
     from topiarist.web.report import report as report
 
-_MODULES = {
-    "CAM": "topiarist.estimators.tree.cam",
-    "CategoryLearner": "topiarist.estimators.category.category_learner",
-    "Collection": "topiarist.collection.collection",
-    "Corpus": "topiarist.counts.corpus",
-    "Document": "topiarist.text.documents",
-    "FisherKernel": "topiarist.estimators.similarity.fisher_kernel",
-    "GGM": "topiarist.estimators.gaussian.ggm",
-    "HPLC": "topiarist.estimators.category.categorisers",
-    "HPLSA": "topiarist.estimators.tree.hplsa",
-    "HierarchicalMixture": "topiarist.estimators.category.categorisers",
-    "LSI": "topiarist.estimators.flat.lsi",
-    "MixtureHierarchy": "topiarist.estimators.gaussian.mixture_hierarchy",
-    "PLC": "topiarist.estimators.category.categorisers",
-    "PLSA": "topiarist.estimators.flat.plsa",
-    "PMM": "topiarist.estimators.category.pmm",
-    "Recipe": "topiarist.collection.grow.recipe",
-    "SearchIndex": "topiarist.collection.search.index",
-    "Tree": "topiarist.trees.tree",
-    "demo_documents": "topiarist.text.demo",
-    "describe_tree": "topiarist.collection.describe.topic_tree",
-    "distinctive": "topiarist.collection.describe.flat_topics",
-    "find_topics": "topiarist.collection.describe.flat_topics",
-    "grow_tree": "topiarist.collection.describe.topic_tree",
-    "load_model": "topiarist.estimators.model_folder",
-    "load_vocabulary": "topiarist.estimators.model_folder",
-    "plot_compare": "topiarist.collection.describe.plots",
-    "plot_curve": "topiarist.collection.describe.plots",
-    "plot_time": "topiarist.collection.describe.plots",
-    "plot_tree": "topiarist.collection.describe.plots",
-    "read": "topiarist.text.readers",
-    "report": "topiarist.web.report",
-    "save_model": "topiarist.estimators.model_folder",
-    "set_general_words_aside": "topiarist.collection.describe.flat_topics",
+_NAMES = {  # public names by module
+    "collection.collection": "Collection",
+    "collection.describe.flat_topics": "distinctive find_topics set_general_words_aside",
+    "collection.describe.plots": "plot_compare plot_curve plot_time plot_tree",
+    "collection.describe.topic_tree": "describe_tree grow_tree",
+    "collection.grow.recipe": "Recipe",
+    "collection.search.index": "SearchIndex",
+    "counts.corpus": "Corpus",
+    "estimators.category.categorisers": "HPLC PLC HierarchicalMixture",
+    "estimators.category.category_learner": "CategoryLearner",
+    "estimators.category.pmm": "PMM",
+    "estimators.flat.lsi": "LSI",
+    "estimators.flat.plsa": "PLSA",
+    "estimators.gaussian.ggm": "GGM",
+    "estimators.gaussian.mixture_hierarchy": "MixtureHierarchy",
+    "estimators.model_folder": "load_model load_vocabulary save_model",
+    "estimators.similarity.fisher_kernel": "FisherKernel",
+    "estimators.tree.cam": "CAM",
+    "estimators.tree.hplsa": "HPLSA",
+    "text.demo": "demo_documents",
+    "text.documents": "Document",
+    "text.readers": "read",
+    "trees.tree": "Tree",
+    "web.report": "report",
 }
+_MODULES = {name: f"topiarist.{module}" for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = [
-    "CAM",
-    "GGM",
-    "HPLC",
-    "HPLSA",
-    "LSI",
-    "PLC",
-    "PLSA",
-    "PMM",
-    "CategoryLearner",
-    "Collection",
-    "Corpus",
-    "Document",
-    "FisherKernel",
-    "HierarchicalMixture",
-    "MixtureHierarchy",
-    "Recipe",
-    "SearchIndex",
-    "Tree",
-    "__version__",
-    "demo_documents",
-    "describe_tree",
-    "distinctive",
-    "find_topics",
-    "grow_tree",
-    "load_model",
-    "load_vocabulary",
-    "metrics",
-    "plot_compare",
-    "plot_curve",
-    "plot_time",
-    "plot_tree",
-    "read",
-    "report",
-    "save_model",
-    "set_general_words_aside",
-]
+__all__ = sorted(("__version__", "metrics", *_MODULES))
 
 
 def __getattr__(name: str) -> Any:
@@ -130,4 +85,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return list(__all__)

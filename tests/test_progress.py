@@ -4,27 +4,29 @@ import pytest
 from rich.console import Console
 
 from topiarist import progress
-from topiarist.cards import LiveCard
-from topiarist.progress import RichReporter, report_in_notebook
+from topiarist.progress import NotebookReporter, RichReporter, report_in_notebook
 
 
 def test_notebook_reporter_omits_phase_stopped_by_error(monkeypatch):
     monkeypatch.setattr(progress, "is_notebook", lambda: True)
-    monkeypatch.setattr(LiveCard, "_display", lambda self, html: None)
+    monkeypatch.setattr(NotebookReporter, "_show", lambda self, message, share=None: None)
 
     def grow(fails):
         with report_in_notebook("Growing", None) as reporter:
-            cards.append(reporter.card)
+            reporters.append(reporter)
             reporter.begin_phase("Reading")
             reporter.begin_phase("Growing")
             if fails:
                 raise ValueError("no memory")
 
-    cards = []
+    reporters = []
     grow(fails=False)
     with pytest.raises(ValueError, match="no memory"):
         grow(fails=True)
-    assert [[one.text for one in card.done] for card in cards] == [["Reading", "Growing"], ["Reading"]]
+    assert [[item.text for item in reporter.completed] for reporter in reporters] == [
+        ["Reading", "Growing"],
+        ["Reading"],
+    ]
 
 
 def test_rich_reporter_waits_and_needs_terminal(monkeypatch):

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib import import_module
 from itertools import islice
 from typing import Any
 
 MAX_ROWS, MAX_ITEMS, MAX_LETTERS = 8, 40, 80  # maximum numbers shown
 _BOX = "font:13px/1.45 system-ui,sans-serif;border:1px solid #8886;border-radius:6px;padding:.6em .9em;max-width:60em"
-
-
 _BAR = "height:.5em;max-width:30em;margin:.4em 0;background:#8884;border-radius:3px"
-UPDATE_SECONDS = 0.2  # between two updates of a live card
 
 
 @dataclass(frozen=True)
@@ -36,17 +31,21 @@ def render_card(
     header: Sequence[str] = (),
     rows: Iterable[Sequence[object]] = (),
     note: str = "",
+    share: float | None = None,
 ) -> str:
-    """Return the HTML of a card with a title, facts in a line, a nested list, a table and a note."""
+    """Return the HTML of a card: a title, facts in a line, a nested list, a table, a note and a bar of progress."""
     facts_line = " · ".join(
         f"{_escape_text(name)}: <b>{_escape_text(value)}</b>" for name, value in (facts or {}).items()
     )
+    width = None if share is None else f"width:{100 * min(max(share, 0.0), 1.0):.0f}%;height:100%;background:#3a7"
     parts = [
         f"<div><b>{_escape_text(title)}</b></div>",
         f"<div>{facts_line}</div>" if facts_line else "",
         _render_list(items),
+        _render_table(header, rows),
+        f'<div style="opacity:.7">{_escape_text(note)}</div>' if note else "",
+        f'<div style="{_BAR}"><div style="{width}"></div></div>' if width else "",
     ]
-    parts += [_render_table(header, rows), f'<div style="opacity:.7">{_escape_text(note)}</div>' if note else ""]
     return f'<div style="{_BOX}">{"".join(parts)}</div>'
 
 
@@ -55,46 +54,6 @@ def is_notebook() -> bool:
     loaded = sys.modules.get("IPython")
     shell: Any = None if loaded is None else loaded.get_ipython()
     return getattr(shell, "kernel", None) is not None
-
-
-class LiveCard:
-    """Card in the output of a notebook cell that is updated during a long operation."""
-
-    def __init__(self, title: str) -> None:
-        self.title, self.done, self._start_time, self._last_update = title, list[Item](), time.monotonic(), 0.0
-        self._message = ""
-        self._display_handle: Any = None
-
-    def show(self, message: str, share: float | None = None, *, at_once: bool = False) -> None:
-        """Show the current step and its progress, if known; at most every ``UPDATE_SECONDS``."""
-        self._message, last_update = message, self._last_update
-        if not at_once and last_update and time.monotonic() - last_update < UPDATE_SECONDS:
-            return
-        self._last_update = time.monotonic()
-        self._display(self._html(share))
-
-    def step(self, text: str) -> None:
-        """Add a completed step to the list."""
-        self.done.append(Item(text, f"{time.monotonic() - self._start_time:.0f} s"))
-
-    def close(self) -> None:
-        """Show the final card."""
-        self._message = ""
-        self._display(self._html(None))
-
-    def _html(self, share: float | None) -> str:
-        html = render_card(self.title, items=self.done, note=self._message)
-        if share is None:
-            return html
-        width = f"width:{100 * min(max(share, 0.0), 1.0):.0f}%;height:100%;background:#3a7"
-        return f'{html}<div style="{_BAR}"><div style="{width}"></div></div>'
-
-    def _display(self, html: str) -> None:
-        display_module: Any = import_module("IPython.display")
-        if self._display_handle is None:
-            self._display_handle = display_module.display(display_module.HTML(html), display_id=True)
-        else:
-            self._display_handle.update(display_module.HTML(html))
 
 
 def _render_list(items: Iterable[Item]) -> str:

@@ -6,9 +6,10 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
-from topiarist.cards import LiveCard, is_notebook
+from topiarist.cards import Item, is_notebook, render_card
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 PHASE, NOTE, DETAIL, READ, SIZES, GROWTH, STEPS, ENDING = (
     "phase", "note", "detail", "read", "sizes", "growth", "steps", "ending",
 )  # fmt: skip
+UPDATE_SECONDS = 0.2  # between two updates of a card in a notebook
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +49,6 @@ class ProgressReporter:
         """Receive an event."""
 
     def begin_phase(self, name: str) -> None:
-        """Report that a phase begins."""
         self.report(ProgressEvent(kind=PHASE, text=name))
 
     def add_note(self, text: str) -> None:
@@ -118,7 +119,9 @@ class NotebookReporter(ProgressReporter):
     """Reporter that updates a card in a notebook: phases with their seconds, notes, and the current work."""
 
     def __init__(self, title: str) -> None:
-        self.card, self.phase = LiveCard(title), ""
+        self.title, self.phase, self.completed = title, "", list[Item]()
+        self._began, self._last_update = time.monotonic(), 0.0
+        self._display_handle: Any = None
 
     def __enter__(self) -> Self:
         return self
@@ -126,23 +129,35 @@ class NotebookReporter(ProgressReporter):
     def __exit__(self, failure: object, *_: object) -> None:
         if failure is None:
             self._end_phase()
-        self.card.close()
+        self._show("")
 
     def report(self, event: ProgressEvent) -> None:
         if event.kind == PHASE:
             self._end_phase()
             self.phase = event.text
-            self.card.show(event.text, at_once=True)
+            self._show(event.text)
         elif event.kind == NOTE:
-            self.card.step(event.text)
-        elif text := describe_event(event):
+            self._add_completed(event.text)
+        elif (text := describe_event(event)) and time.monotonic() - self._last_update >= UPDATE_SECONDS:
             share = event.done / event.total if event.total else None
-            self.card.show(f"{self.phase}: {text}" if self.phase else text, share)
+            self._show(f"{self.phase}: {text}" if self.phase else text, share)
 
     def _end_phase(self) -> None:
         if self.phase:
-            self.card.step(self.phase)
+            self._add_completed(self.phase)
         self.phase = ""
+
+    def _add_completed(self, text: str) -> None:
+        self.completed.append(Item(text, f"{time.monotonic() - self._began:.0f} s"))
+
+    def _show(self, message: str, share: float | None = None) -> None:
+        display: Any = import_module("IPython.display")
+        self._last_update = time.monotonic()
+        html = display.HTML(render_card(self.title, items=self.completed, note=message, share=share))
+        if self._display_handle is None:
+            self._display_handle = display.display(html, display_id=True)
+        else:
+            self._display_handle.update(html)
 
 
 def describe_event(event: ProgressEvent) -> str:

@@ -118,6 +118,11 @@ def to_limit_error(error: BaseException, where: str = "") -> SystemLimitError | 
 
 
 UNEXPECTED_CONTENT = "it is not as it should be"
+_FAULTS = {
+    RecursionError: "it is nested too deeply",
+    UnicodeError: "it is not UTF-8",
+    json.JSONDecodeError: "it is not JSON",
+}
 
 
 def describe_error(error: BaseException) -> str:
@@ -126,12 +131,9 @@ def describe_error(error: BaseException) -> str:
         return error.message
     if isinstance(error, KeyError):
         return f"there is no {error}"
-    if isinstance(error, RecursionError):
-        return "it is nested too deeply"
-    if isinstance(error, UnicodeError):
-        return "it is not UTF-8"
-    if isinstance(error, json.JSONDecodeError):
-        return "it is not JSON"
+    for kind, fault in _FAULTS.items():
+        if isinstance(error, kind):
+            return fault
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     text = " ".join(str(error).split())
@@ -141,9 +143,7 @@ def describe_error(error: BaseException) -> str:
 
 def describe_foreign_error(error: BaseException) -> str:
     """Return what went wrong in a reader or a library, without messages for programmers."""
-    is_readable = isinstance(
-        error, TopiaristError | OSError | KeyError | RecursionError | UnicodeError | json.JSONDecodeError
-    )
+    is_readable = isinstance(error, (TopiaristError, OSError, KeyError, *_FAULTS))
     return describe_error(error) if is_readable else UNEXPECTED_CONTENT
 
 

@@ -133,7 +133,6 @@ class Query:
 
     @cached_property
     def filters(self) -> tuple[Filter, ...]:
-        """All filters of the query."""
         return tuple(item for item in self.items if isinstance(item, Filter))
 
     @cached_property

@@ -9,11 +9,7 @@ from importlib.util import find_spec
 from topiarist.errors import ResourceError
 from topiarist.text.language import find_language_code
 
-LANGUAGE_EXTRAS = {
-    "zh": "chinese",
-    "ja": "japanese",
-    "th": "thai",
-}  # by language without spaces
+LANGUAGE_EXTRAS = {"zh": "chinese", "ja": "japanese", "th": "thai"}  # by language without spaces
 PACKAGES = {"chinese": "rjieba", "japanese": "janome", "thai": "pythainlp"}
 
 _AM, _AM_APART = "\u0e33", "\u0e4d\u0e32"

@@ -11,7 +11,6 @@ from topiarist.text.language import NAMES, find_language_code, get_language_code
 
 @cache
 def list_stem_languages() -> tuple[str, ...]:
-    """Return the codes of the languages that have a stemmer."""
     import Stemmer
 
     algorithms = set(Stemmer.algorithms())

@@ -178,30 +178,11 @@ def _read_7z(source: Source, folder: _MemberFolder) -> Iterator[Part]:
 def _unpack_7z(archive: SevenZipFile, names: list[str], folder: _MemberFolder) -> Iterator[Part]:
     from py7zr.io import Py7zIO, WriterFactory
 
-    class Writer(Py7zIO):
+    class Writer(io.BufferedRandom, Py7zIO):
         """Numbered file in the folder."""
 
-        def __init__(self, path: str) -> None:
-            self.path = path
-            self._file = open(path, "w+b")  # noqa: SIM115 - closed below
-
-        def write(self, s: bytes | bytearray) -> int:
-            return self._file.write(s)
-
-        def read(self, size: int | None = None) -> bytes:
-            return self._file.read(size)
-
-        def seek(self, offset: int, whence: int = 0) -> int:
-            return self._file.seek(offset, whence)
-
-        def flush(self) -> None:
-            self._file.flush()
-
         def size(self) -> int:
-            return os.fstat(self._file.fileno()).st_size
-
-        def close(self) -> None:
-            self._file.close()
+            return os.fstat(self.fileno()).st_size
 
     class Writers(WriterFactory):
         """Factory of the files of members."""
@@ -212,7 +193,7 @@ def _unpack_7z(archive: SevenZipFile, names: list[str], folder: _MemberFolder) -
         def create(self, filename: str) -> Py7zIO:
             folder.number += 1
             self.written_members.append((filename, folder.number))
-            return Writer(os.path.join(folder.folder, f"{folder.number}"))
+            return Writer(io.FileIO(os.path.join(folder.folder, f"{folder.number}"), "w+"))
 
     writers = Writers()
     if names:

@@ -22,9 +22,9 @@ _EMPTY_LINES = re.compile(r" ?\n[ \n]*")
 
 def extract_html(source: Source, limits: Limits) -> Extracted:
     """Return the visible text and the title of a page."""
-    data, is_cut = read_source(source, limits)
+    data, note = read_source(source, limits)
     title, text = get_page_text(decode_page(data))
-    return Extracted(text, title=title, note=f"only the first {len(data):,} bytes were read" if is_cut else "")
+    return Extracted(text, title=title, note=note)
 
 
 def get_page_text(html: str) -> tuple[str, str]:

@@ -86,14 +86,15 @@ Options = Mapping[str, str | int | float]  # options of a parser
 PartReader = Callable[[Source, Limits, Options], Iterator[Part]]
 
 
-def read_source(source: Source, limits: Limits) -> tuple[bytes, bool]:
-    """Return the first bytes of a source, as many as one document can have, and whether more follow."""
+def read_source(source: Source, limits: Limits) -> tuple[bytes, str]:
+    """Return the first bytes of a source, as many as one document can have, and a note if more follow."""
     if isinstance(source, io.BytesIO):
         data = source.read(limits.raw_bytes + 1)
     else:
         with open(source, "rb") as stream:
             data = stream.read(limits.raw_bytes + 1)
-    return data[: limits.raw_bytes], len(data) > limits.raw_bytes
+    is_cut = len(data) > limits.raw_bytes
+    return data[: limits.raw_bytes], f"only the first {limits.raw_bytes:,} bytes were read" if is_cut else ""
 
 
 def read_start(source: Source, size: int) -> bytes:

@@ -18,17 +18,8 @@ from topiarist.text.parsers.limits import Attachment, Extracted, ExtractError, L
 
 _NOT_BASE64 = re.compile(r"=.*|[^A-Za-z0-9+/]", re.DOTALL)
 HEADER_COLUMNS = (
-    "from",
-    "to",
-    "cc",
-    "subject",
-    "reply-to",
-    "list-id",
-    "newsgroups",
-    "organization",
-    "keywords",
-    "importance",
-)
+    "from", "to", "cc", "subject", "reply-to", "list-id", "newsgroups", "organization", "keywords", "importance",
+)  # fmt: skip
 _ADDRESS_HEADERS = ("from", "to", "cc", "reply-to")
 _MAX_ADDRESS_LENGTH = 20_000  # characters of addresses
 _BODY_TYPES = ("plain", "html")

@@ -16,12 +16,11 @@ _REFERENCES = re.compile(
 
 def extract_latex(source: Source, limits: Limits) -> Extracted:
     """Return the text between ``\\begin{document}`` and its end, or all text; included files are not read."""
-    data, is_cut = read_source(source, limits)
+    data, note = read_source(source, limits)
     latex = decode(data).replace("\r\n", "\n")
     body = _BODY.search(latex)
     title = _TITLE.search(latex)
     text = _latex_to_text(_REFERENCES.sub(" ", body.group(1) if body else latex))
-    note = f"only the first {len(data):,} bytes were read" if is_cut else ""
     return Extracted(text, title=" ".join(_latex_to_text(title.group(1)).split()) if title else "", note=note)
 
 
@@ -40,7 +39,7 @@ _PICTURE_BYTES = re.compile(rb"[0-9a-fA-F\r\n]{4096,}")  # bytes of pictures, wh
 
 def extract_rtf(source: Source, limits: Limits) -> Extracted:
     """Return the text, the title and the date of creation."""
-    data, is_cut = read_source(source, limits)
+    data, note = read_source(source, limits)
     if not data.lstrip().startswith(b"{\\rtf"):
         raise ExtractError("not a Rich Text file: it does not begin with {\\rtf")
     page = _CODE_PAGE.search(data[:4096])
@@ -53,7 +52,6 @@ def extract_rtf(source: Source, limits: Limits) -> Extracted:
     title, created = _RTF_TITLE.search(rich), _CREATED.search(rich)
     title_text = " ".join(_rtf_to_text(f"{{\\rtf1 {title.group(1)}}}", "cp1252").split()) if title else ""
     date = "{}-{:0>2}-{:0>2}".format(*created.groups()) if created else ""
-    note = f"only the first {len(data):,} bytes were read" if is_cut else ""
     return Extracted(text, title=title_text, file_date=date, note=note)
 
 

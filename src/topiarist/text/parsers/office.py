@@ -92,11 +92,14 @@ def get_relation_id(element: _Element) -> str:
     return next((str(value) for key, value in element.attrib.items() if str(key).endswith(("}id", ":id"))), "")
 
 
+def find_elements(root: _Element | None, *names: str) -> list[_Element]:
+    """Return the elements with one of these names, in order; none without a root."""
+    return [] if root is None else [element for element in root.iter() if get_local_name(element) in names]
+
+
 def get_first_text(root: _Element | None, *names: str) -> str:
     """Return the text of the first element with one of these names."""
-    if root is None:
-        return ""
-    texts = (element.text or "" for element in root.iter() if get_local_name(element) in names)
+    texts = (element.text or "" for element in find_elements(root, *names))
     return next((" ".join(text.split()) for text in texts if text.strip()), "")
 
 
@@ -145,8 +148,7 @@ def extract_slides(source: Source, limits: Limits) -> Extracted:
 
 def _list_slides(archive: zipfile.ZipFile, relations: Relations) -> list[str]:
     """Return the names of the slides in presentation order."""
-    main = parse_xml(archive, _PRESENTATION)
-    elements = [element for element in ([] if main is None else main.iter()) if get_local_name(element) == "sldId"]
+    elements = find_elements(parse_xml(archive, _PRESENTATION), "sldId")
     return [relations[id][1] for id in map(get_relation_id, elements) if id in relations]
 
 
@@ -167,23 +169,17 @@ def read_relations(archive: zipfile.ZipFile, part: str) -> Relations:
 
 
 def _read_paragraphs(part: _Element) -> list[str]:
-    return [line for element in part.iter() if get_local_name(element) == "p" and (line := _read_paragraph(element))]
+    return list(filter(None, map(_read_paragraph, find_elements(part, "p"))))
 
 
 def _read_paragraph(paragraph: _Element) -> str:
-    words = [
-        "\n" if get_local_name(element) == "br" else element.text or ""
-        for element in paragraph.iter()
-        if get_local_name(element) in ("t", "br")
-    ]
-    return "".join(words).strip()
+    elements = find_elements(paragraph, "t", "br")
+    return "".join("\n" if get_local_name(one) == "br" else one.text or "" for one in elements).strip()
 
 
 def _find_title(slide: _Element) -> str:
-    for shape in slide.iter():
-        if get_local_name(shape) == "sp" and any(
-            get_local_name(element) == "ph" and element.get("type") in ("title", "ctrTitle") for element in shape.iter()
-        ):
+    for shape in find_elements(slide, "sp"):
+        if any(element.get("type") in ("title", "ctrTitle") for element in find_elements(shape, "ph")):
             return " ".join(" ".join(_read_paragraphs(shape)).split())
     return ""
 
@@ -197,17 +193,14 @@ _MAX_BLANKS = 100
 def extract_opendocument(source: Source, limits: Limits) -> Extracted:
     """Return the text of the body without tracked changes, the title and the date of creation."""
     with open_package(source, limits, _OPENDOCUMENT) as archive:
-        manifest = parse_xml(archive, "META-INF/manifest.xml")
-        if manifest is not None and any(get_local_name(one) == "encryption-data" for one in manifest.iter()):
+        if find_elements(parse_xml(archive, "META-INF/manifest.xml"), "encryption-data"):
             raise ExtractError("needs a password")
         content, metadata = parse_xml(archive, "content.xml"), parse_xml(archive, "meta.xml")
     if content is None:
         raise ExtractError("not an OpenDocument file, or a damaged one")
-    for element in [one for one in content.iter() if get_local_name(one) in _EXCLUDED]:
+    for element in find_elements(content, *_EXCLUDED):
         _remove_element(element)
-    lines = [
-        "".join(_walk_text(one)) for one in content.iter() if get_local_name(one) in ("p", "h") and not _is_nested(one)
-    ]
+    lines = ["".join(_walk_text(one)) for one in find_elements(content, "p", "h") if not _is_nested(one)]
     return Extracted(
         "\n".join(lines),
         title=get_first_text(metadata, "title"),
@@ -264,15 +257,7 @@ _BOOK = OfficeFormat("an electronic book", "META-INF/container.xml")
 def extract_epub(source: Source, limits: Limits) -> Extracted:
     """Return the text of all chapters in reading order, the title and the date of the book."""
     with open_package(source, limits, _BOOK) as archive:
-        container, encryption = (
-            parse_xml(archive, "META-INF/container.xml"),
-            parse_xml(archive, "META-INF/encryption.xml"),
-        )
-        roots = (
-            []
-            if container is None
-            else [element for element in container.iter() if get_local_name(element) == "rootfile"]
-        )
+        roots = find_elements(parse_xml(archive, "META-INF/container.xml"), "rootfile")
         path = str(roots[0].get("full-path")) if roots else ""
         package = parse_xml(archive, path) if path else None
         if package is None:
@@ -280,14 +265,10 @@ def extract_epub(source: Source, limits: Limits) -> Extracted:
         folder = posixpath.dirname(path)
         paths = {
             str(element.get("id")): posixpath.normpath(posixpath.join(folder, unquote(str(element.get("href")))))
-            for element in package.iter()
-            if get_local_name(element) == "item"
+            for element in find_elements(package, "item")
         }
-        chapters = [
-            paths.get(str(element.get("idref")), "")
-            for element in package.iter()
-            if get_local_name(element) == "itemref"
-        ]
+        chapters = [paths.get(str(element.get("idref")), "") for element in find_elements(package, "itemref")]
+        encryption = parse_xml(archive, "META-INF/encryption.xml")
         encrypted = set() if encryption is None else {unquote(str(element.get("URI"))) for element in encryption.iter()}
         if encrypted & set(chapters):
             raise ExtractError("needs a password: its chapters are encrypted (copy protection)")

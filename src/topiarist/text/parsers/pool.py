@@ -231,21 +231,21 @@ class _Worker:
         self._process.wait()
 
     def dispose(self) -> None:
-        """End the process and close its pipes; only for the thread that sends the requests."""
+        """End the process and close its pipes. Call it only in the thread that sends the requests."""
         self.kill()
         for pipe in (self._requests, self._replies):
             with contextlib.suppress(OSError):
                 pipe.close()
 
     def _send(self, header: protocol.Header, payload: bytes = b"") -> None:
-        """Ask; that the worker is gone is seen by whoever waits for its answer."""
+        """Send a frame. An ended worker is detected when its answer is read."""
         with contextlib.suppress(OSError, ValueError):
             protocol.send(self._requests, header, payload)
 
     def _receive(
         self, seconds: float, header: protocol.Header | None = None, payload: bytes = b""
     ) -> tuple[protocol.Header, bytes] | None:
-        """The next answer, after asking for it if there is something to ask; None when none comes in time."""
+        """Send a request, if any, and return the next answer; None if the worker ends or exceeds its time."""
         self._n_requests += 1
         self._pending_request = self._n_requests
         watchdog = threading.Timer(seconds, self._expire, (self._n_requests,))
@@ -254,7 +254,7 @@ class _Worker:
         try:
             if header is not None:
                 protocol.send(self._requests, header, payload)
-            return protocol.receive(self._replies, 2 * self._limits.raw_bytes)  # a text, and what came with it
+            return protocol.receive(self._replies, 2 * self._limits.raw_bytes)  # a text and its attachments
         except (OSError, ValueError, protocol.BrokenFrameError):
             self.is_spent = True
             return None

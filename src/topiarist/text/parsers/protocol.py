@@ -23,7 +23,6 @@ class BrokenFrameError(Exception):
 
 
 def send(stream: BinaryIO, header: Header, payload: bytes = b"") -> None:
-    """Write one frame."""
     encoded = json.dumps(header).encode("ascii")
     stream.write(_LENGTHS.pack(len(encoded), len(payload)) + encoded)
     stream.write(payload)

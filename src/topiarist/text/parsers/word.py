@@ -21,6 +21,7 @@ from topiarist.text.parsers.office import (
     OfficeFormat,
     Relations,
     extract_opendocument,
+    find_elements,
     get_first_text,
     get_local_name,
     get_relation_id,
@@ -69,7 +70,7 @@ def _read_single_file(source: Source, limits: Limits) -> Extracted:
     """Return the text of a Word document that is one XML file instead of a zip file."""
     data = source.getvalue() if isinstance(source, io.BytesIO) else read_start(source, limits.unpacked_bytes)
     root = parse_data(data)
-    bodies = [] if root is None else [element for element in root.iter() if get_local_name(element) == "body"]
+    bodies = find_elements(root, "body")
     if not bodies:
         raise ExtractError("not a Word document, or a damaged one")
     lines = [line for body in bodies for line in _read_paragraphs(body)]

@@ -117,7 +117,6 @@ class Account:
 
     @property
     def counts(self) -> Counts:
-        """Counts so far."""
         return Counts(**self._tally)
 
     def open(self, file: File) -> None:

@@ -68,7 +68,7 @@ class _Feed:
     def take_long_lines(self) -> Iterator[ReadFailure]:
         """Return the lines that were skipped since the last call."""
         numbers, self.long_lines = self.long_lines, []
-        return (ReadFailure(_TOO_LONG, number) for number in numbers)
+        return (ReadFailure(_TOO_LONG, place=number) for number in numbers)
 
     def _exceeds_retries(self) -> bool:
         return self._n_reread > _FREE_RETRIES + _MAX_RETRY_RATIO * self._n_read
@@ -86,7 +86,7 @@ def _rows(delimiters: str, file: File, setting: Setting) -> Rows:
             yield from feed.take_long_lines()
         except READ_ERRORS as error:
             last = feed.record[-1].number if feed.record else 0
-            yield ReadFailure(f"{explain_error(error)}; earlier rows are kept", last + 1)
+            yield ReadFailure(f"{explain_error(error)}; earlier rows are kept", place=last + 1)
 
 
 def _header(feed: _Feed, delimiters: str) -> tuple[list[str], str]:
@@ -141,7 +141,7 @@ def _records(feed: _Feed, header: list[str], delimiter: str) -> Rows:
             # Tab-separated files often hold quotation marks without a meaning.
             cells = (first.text or "").rstrip("\r\n").split("\t") if delimiter == "\t" else []
             if len(cells) != len(header):
-                yield ReadFailure(fault, first.number)
+                yield ReadFailure(fault, place=first.number)
                 continue
         if is_first:  # only the first: missing cells of each row cost as much as the header
             cells += [""] * (len(header) - len(cells))

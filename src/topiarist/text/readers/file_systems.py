@@ -121,7 +121,6 @@ class Remote:
 
     @property
     def name(self) -> str:
-        """URL without credentials."""
         return remove_secret(str(self.system.unstrip_protocol(self.path)))
 
     @property
@@ -214,7 +213,7 @@ class LocalCopies:
         return replace(file, place=place)
 
     def release(self, file: File) -> None:
-        """A file has been read."""
+        """Delete the local copy of a file that was read."""
         if file.remote is not None and file.place:
             self._remove(file.place)
 

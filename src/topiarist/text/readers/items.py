@@ -13,8 +13,17 @@ from topiarist.text.parsers import Limits, Pool
 from topiarist.text.readers.columns import Columns, TableColumns
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocatedItem:
+    """Place of a document, a failure or a note in its file."""
+
+    place: int = 0  # line, row or message, from one; zero for the whole file
+    sheet: str = ""  # of a spreadsheet
+    member: str = ""  # of an archive: "/name"; of a message: "#name"
+
+
 @dataclass(frozen=True, slots=True)
-class Raw:
+class Raw(LocatedItem):
     """Document as its reader returns it; `note` names a missing part."""
 
     text: str
@@ -22,10 +31,7 @@ class Raw:
     labels: tuple[str, ...] = ()
     date: str = ""
     id: str = ""  # from the source; if empty, the file and `place` make one
-    place: int = 0  # line, row or message, from one; zero if the file is one document
     note: str = ""
-    sheet: str = ""  # of a spreadsheet
-    member: str = ""  # of an archive: "/name"; of a message: "#name"
     parent: str = ""  # id of the message of an attachment
     scanned: int = 0  # pages without text
     columns: tuple[tuple[str, str], ...] = ()  # other columns of its row, fields of its header
@@ -34,31 +40,23 @@ class Raw:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadFailure:
+class ReadFailure(LocatedItem):
     """File, or one line, row, message or member of it, that could not be read."""
 
     reason: str
-    place: int = 0
-    sheet: str = ""
-    member: str = ""
     error: TopiaristError | None = None  # raised if no document could be read
 
 
 @dataclass(frozen=True, slots=True)
-class ReadNote:
+class ReadNote(LocatedItem):
     """Note on a file that is no failure, such as skipped rows."""
 
     reason: str
-    place: int = 0
-    sheet: str = ""
-    member: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(LocatedItem):
     """File, or member of one, of a type that has no reader."""
-
-    member: str = ""
 
 
 Item = Raw | ReadFailure | ReadNote | Unknown
@@ -96,7 +94,6 @@ class File:
 
     @property
     def path(self) -> str:
-        """Local path of its bytes."""
         return self.place or self.name
 
 

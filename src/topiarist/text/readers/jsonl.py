@@ -18,28 +18,28 @@ def _rows(file: File, setting: Setting) -> Rows:
             for line in numbered_lines(stream, setting.limits):
                 number = line.number
                 if line.text is None:
-                    yield ReadFailure("the line is too long", number)
+                    yield ReadFailure("the line is too long", place=number)
                 elif line.text.strip():
                     yield _row(line.text, number)
         except READ_ERRORS as error:
-            yield ReadFailure(f"{explain_error(error)}; earlier lines are kept", number + 1)
+            yield ReadFailure(f"{explain_error(error)}; earlier lines are kept", place=number + 1)
 
 
 def _row(text: str, number: int) -> Row | ReadFailure:
     try:
         value = json.loads(text)
     except RecursionError:
-        return ReadFailure("JSON nested too deeply", number)
+        return ReadFailure("JSON nested too deeply", place=number)
     except json.JSONDecodeError as error:
-        return ReadFailure(f"not JSON: {error}", number)
+        return ReadFailure(f"not JSON: {error}", place=number)
     except ValueError:  # Python reads integers of at most 4,300 digits
-        return ReadFailure("not JSON that can be read: a number is too long", number)
+        return ReadFailure("not JSON that can be read: a number is too long", place=number)
     if isinstance(value, dict):
         return Row(number, value)
     if isinstance(value, str) and len(value.strip()) != 1:  # a line can be a text; one letter is none
         return Row(number, {"text": value})
     found = _NAMES[type(value)] if type(value) in _NAMES else f"“{value.strip()}”"
-    return ReadFailure(f"expected a JSON object, found {found}", number)
+    return ReadFailure(f"expected a JSON object, found {found}", place=number)
 
 
 read_json_lines = table_reader(_rows)

@@ -40,7 +40,7 @@ def read_mbox(file: File, setting: Setting) -> Iterator[Item]:
     while waiting:
         yield from read_parsed(file, *waiting.popleft(), setting)
     if failure:
-        yield ReadFailure(f"{failure}; earlier messages are kept", number + 1)
+        yield ReadFailure(f"{failure}; earlier messages are kept", place=number + 1)
 
 
 def _split_messages(file: File, max_bytes: int) -> Iterator[bytes]:

@@ -52,7 +52,7 @@ def read_parsed(file: File, place: int, answer: Future[Extracted], setting: Sett
     try:
         extracted = answer.result()
     except ExtractError as error:
-        yield ReadFailure(str(error), place)
+        yield ReadFailure(str(error), place=place)
         return
     if extracted.text.strip() or not extracted.attachments:  # a message without text is its attachment
         raw = Raw(
@@ -65,12 +65,12 @@ def read_parsed(file: File, place: int, answer: Future[Extracted], setting: Sett
         )
         yield replace(raw, file_date=extracted.file_date, scanned=extracted.scanned)
     elif extracted.note:
-        yield ReadFailure(extracted.note, place)
+        yield ReadFailure(extracted.note, place=place)
     if not extracted.attachments:
         return
     location = f":{place}" if place else ""
     if setting.depth >= setting.limits.archive_depth:
-        yield ReadFailure(_TOO_DEEP.format(setting.limits.archive_depth), place)
+        yield ReadFailure(_TOO_DEEP.format(setting.limits.archive_depth), place=place)
         return
     inner_setting = replace(setting, depth=setting.depth + 1)
     date = extracted.date or ("" if place else find_date_in_name(file.own_name))

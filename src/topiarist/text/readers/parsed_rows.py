@@ -11,14 +11,9 @@ from dataclasses import replace
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.text.parsers import Part, Task
 from topiarist.text.parsers.limits import Options
-from topiarist.text.readers.columns import Columns
-from topiarist.text.readers.items import File, Item, Raw, ReadFailure, ReadNote, Setting
+from topiarist.text.readers.columns import ROLES
+from topiarist.text.readers.items import File, Item, ReadFailure, ReadNote, Setting
 from topiarist.text.readers.tables import Row, Rows, items_of_table, table_reader
-
-
-def read_parsed_rows(file: File, setting: Setting, parser: str, options: Options) -> Rows:
-    """Yield the rows of a table that is alone in its file."""
-    return _rows(_parts(file, setting, parser, options))
 
 
 def read_spreadsheet(file: File, setting: Setting) -> Iterator[Item]:
@@ -33,25 +28,13 @@ def read_spreadsheet(file: File, setting: Setting) -> Iterator[Item]:
         try:
             for item in items_of_table(_rows(sheet_parts), setting, f"{file.name}, sheet {sheet}"):
                 read += 1
-                yield _add_sheet(sheet, item)
+                yield replace(item, sheet=sheet)
         except (UsageError, InputError) as error:
             errors.append((sheet, error))
     if errors and not read:
         raise errors[0][1]
     for sheet, refusal in errors:
         yield ReadFailure(f"the sheet is skipped: {refusal.message.splitlines()[0]}", sheet=sheet)
-
-
-def _json_rows(file: File, setting: Setting) -> Rows:
-    return read_parsed_rows(file, setting, "json", {"packing": file.packing})
-
-
-def _xml_rows(file: File, setting: Setting) -> Rows:
-    return read_parsed_rows(file, setting, "xml", {"packing": file.packing, "path_to_text": setting.xml_path})
-
-
-read_json = table_reader(_json_rows)
-read_xml = table_reader(_xml_rows)
 
 
 def _parts(file: File, setting: Setting, parser: str, options: Options) -> Iterator[Part]:
@@ -63,18 +46,13 @@ def _rows(parts: Iterable[Part]) -> Rows:
     for part in parts:
         place = int(part.facts.get("place", 0))
         if "fault" in part.facts:
-            yield ReadFailure(str(part.facts["fault"]), place)
+            yield ReadFailure(str(part.facts["fault"]), place=place)
         elif "remark" in part.facts:
-            yield ReadNote(str(part.facts["remark"]), place)
+            yield ReadNote(str(part.facts["remark"]), place=place)
         else:
             names = json.loads(str(part.facts.get("names", "null")))
             for at, cells in json.loads(part.data):
                 yield Row(int(at), dict(zip(names, cells, strict=False)) if names else cells)
-
-
-def _add_sheet(sheet: str, item: Item) -> Item:
-    """Return an item with the name of its sheet."""
-    return replace(item, sheet=sheet) if isinstance(item, Raw | ReadFailure | ReadNote) else item
 
 
 def _require_pyarrow() -> None:
@@ -86,16 +64,18 @@ def _require_pyarrow() -> None:
         ) from error
 
 
-def _list_named_columns(columns: Columns) -> set[str]:
-    named = (columns.id, columns.title, columns.text, columns.label, columns.date)
-    return {name for name in named if name}
+def _json_rows(file: File, setting: Setting) -> Rows:
+    return _rows(_parts(file, setting, "json", {"packing": file.packing}))
+
+
+def _xml_rows(file: File, setting: Setting) -> Rows:
+    return _rows(_parts(file, setting, "xml", {"packing": file.packing, "path_to_text": setting.xml_path}))
 
 
 def _parquet_rows(file: File, setting: Setting) -> Rows:
     _require_pyarrow()
-    return read_parsed_rows(
-        file, setting, "parquet", {"columns": json.dumps(sorted(_list_named_columns(setting.columns)))}
-    )
+    named_columns = sorted({name for role in ROLES if (name := getattr(setting.columns, role))})
+    return _rows(_parts(file, setting, "parquet", {"columns": json.dumps(named_columns)}))
 
 
-read_parquet = table_reader(_parquet_rows)
+read_json, read_xml, read_parquet = map(table_reader, (_json_rows, _xml_rows, _parquet_rows))

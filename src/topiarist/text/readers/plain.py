@@ -14,7 +14,6 @@ _TOP = 2000
 
 
 def read_plain(file: File, setting: Setting) -> Iterator[Item]:
-    """Yield the text of a file."""
     with open_file(file) as stream:
         data, failure = read_bytes(stream, setting.limits.raw_bytes + 1)
     text = decode(data).removeprefix("\ufeff").replace("\r\n", "\n")

@@ -154,9 +154,9 @@ def create_item(row: Row, table_columns: TableColumns, columns: Columns) -> Raw 
                 (table_columns.text, table_columns.id, table_columns.title, table_columns.label, table_columns.date),
             )
         )
-        return ReadFailure(f"expected text in {names}, found {error}", row.place)
+        return ReadFailure(f"expected text in {names}, found {error}", place=row.place)
     except RecursionError:
-        return ReadFailure("lists nested too deeply", row.place)
+        return ReadFailure("lists nested too deeply", place=row.place)
 
 
 def collect_columns(cells: dict[str, object], table_columns: TableColumns) -> Cells:

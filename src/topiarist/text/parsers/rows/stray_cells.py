@@ -6,13 +6,12 @@ are written again without the few cells that make them so large.
 
 from __future__ import annotations
 
-import posixpath
 import re
 import zipfile
 from collections import Counter
 from io import BytesIO
 
-from topiarist.text.parsers.office import get_local_name, parse_xml
+from topiarist.text.parsers.office import find_elements, get_relation_id, parse_xml, read_relations
 
 _MAX_CELLS = 30_000_000  # of a sheet as it is laid out: about 32 bytes each
 _MAX_STRAY_SHARE = 0.01  # of the cells, and at least one; a sheet with more of them is meant to be large
@@ -102,18 +101,7 @@ def _column_number(letters: bytes) -> int:
 
 def _read_sheet_names(archive: zipfile.ZipFile) -> dict[str, str]:
     """Return the names of the sheets by their parts of the package."""
-    workbook, relations = (parse_xml(archive, f"xl/{name}") for name in ("workbook.xml", "_rels/workbook.xml.rels"))
-    if workbook is None or relations is None:
-        return {}
-    targets = {relation.get("Id"): str(relation.get("Target")) for relation in relations}
-    sheets = [element for element in workbook.iter() if get_local_name(element) == "sheet"]
-    ids = {
-        str(sheet.get("name")): [value for key, value in sheet.attrib.items() if str(key).endswith("}id")]
-        for sheet in sheets
-    }
-    return {
-        posixpath.normpath(posixpath.join("/xl", targets[id])).lstrip("/"): name
-        for name, values in ids.items()
-        for id in values
-        if id in targets
-    }
+    relations = read_relations(archive, "xl/workbook.xml")
+    sheets = find_elements(parse_xml(archive, "xl/workbook.xml"), "sheet")
+    names = {get_relation_id(sheet): str(sheet.get("name")) for sheet in sheets}
+    return {path: names[id] for id, (_, path) in relations.items() if id in names}

@@ -2,41 +2,12 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
+from tests.text.readers.office_makers import zipped
+from tests.text.readers.word_makers import XML, R, W, package
 from topiarist.text.documents import Document
 from topiarist.text.readers import Reading
-
-_W = (
-    'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" '
-    'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
-)
-_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
-_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_CONTENT_TYPES = (
-    f'<?xml version="1.0"?><Types xmlns="{_PACKAGE}/content-types">'
-    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-    '<Default Extension="xml" ContentType="application/xml"/>'
-    '<Override PartName="/word/document.xml" ContentType='
-    '"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>'
-)
-_PACKAGE_RELATIONS = (
-    f'<?xml version="1.0"?><Relationships xmlns="{_PACKAGE}/relationships">'
-    f'<Relationship Id="rId1" Type="{_OFFICE}/officeDocument" Target="word/document.xml"/>'
-    f'<Relationship Id="rId2" Type="{_PACKAGE}/relationships/metadata/core-properties" '
-    'Target="docProps/core.xml"/></Relationships>'
-)
-_DOCUMENT_RELATIONS = (
-    f'<?xml version="1.0"?><Relationships xmlns="{_PACKAGE}/relationships">'
-    f'<Relationship Id="rId9" Type="{_OFFICE}/hyperlink" Target="http://example.org" TargetMode="External"/>'
-    "</Relationships>"
-)
-_CORE = (
-    f'<?xml version="1.0"?><cp:coreProperties xmlns:cp="{_PACKAGE}/metadata/core-properties" '
-    'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/">'
-    "<dc:title>Minutes</dc:title><dcterms:created>2020-01-02T03:04:05Z</dcterms:created></cp:coreProperties>"
-)
 
 
 def paragraph(text: str) -> str:
@@ -52,15 +23,9 @@ def link(text: str) -> str:
 
 
 def docx(path: Path, body: str, *, prolog: str = "", padding: int = 0) -> Path:
-    document = f'<?xml version="1.0"?>{prolog}<w:document {_W}><w:body>{body}</w:body></w:document>'
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("[Content_Types].xml", _CONTENT_TYPES)
-        archive.writestr("_rels/.rels", _PACKAGE_RELATIONS)
-        archive.writestr("word/document.xml", document)
-        archive.writestr("word/_rels/document.xml.rels", _DOCUMENT_RELATIONS)
-        archive.writestr("docProps/core.xml", _CORE)
-        if padding:
-            archive.writestr("word/media/image1.bin", bytes(padding))
+    text = f'{XML}{prolog}<w:document xmlns:w="{W}" xmlns:r="{R}"><w:body>{body}</w:body></w:document>'
+    padding_parts = {"word/media/image1.bin": bytes(padding)} if padding else {}
+    path.write_bytes(zipped(package(text) | padding_parts))
     return path
 
 

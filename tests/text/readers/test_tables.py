@@ -254,14 +254,6 @@ def test_parquet_bomb_below_gigabyte(tmp_path: Path) -> None:
     assert int(kilobytes) < 1_000_000
 
 
-def test_damaged_parquet(tmp_path: Path) -> None:
-    write(tmp_path / "a.txt", "text")
-    write(tmp_path / "b.parquet", "PAR1 rubbish PAR1")
-    reading = read(tmp_path)
-    assert len(list(reading)) == 1
-    assert reasons(reading)[0].startswith("b.parquet: damaged Parquet: ")
-
-
 def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     path = write(tmp_path / "t.parquet", "x")

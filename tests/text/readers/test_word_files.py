@@ -51,7 +51,7 @@ def test_prefix_errors_do_not_change_the_text(make) -> None:
 def test_paragraphs_tables_and_notes_in_order() -> None:
     assert text_of(zipped(python_docx(list("abcde")))) == "e\n\nab\n\nc\n\nd"
     facts = extract_docx(io.BytesIO(zipped(python_docx(list("abcde")))), Limits())
-    assert (facts.title, facts.file_date) == ("The title", "2020-01-02T03:04:05Z")
+    assert (facts.title, facts.file_date) == ("Minutes", "2020-01-02T03:04:05Z")
 
 
 def test_embedded_web_page_is_part_of_the_text() -> None:

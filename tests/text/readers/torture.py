@@ -150,6 +150,12 @@ TABLE = "id,title,text\n,Mr,table words\n"
 PAGES = "<html><head><title>Page</title></head><body><p>web <b>words</b></p><script>no()</script></body></html>"
 RECORDS = json.dumps([{"id": "j1", "text": "json words"}, {"text": "second"}])
 WHOLE_PDF = file_of(lambda path: makers.pdf(path, "pdf words"))
+
+
+def word_file(body: str, **options: object) -> bytes:
+    return file_of(lambda path: makers.docx(path, body, **options))
+
+
 WHOLE_DOCX = file_of(lambda path: makers.docx(path, makers.paragraph("word words")))
 SHEET: list[list[object]] = [["id", "text", "n"], ["", "sheet words", 3], ["", "more of them", 4.5]]
 
@@ -267,6 +273,11 @@ ROWS = [
     Row("bomb.7z", lambda: seven_zip({"a.txt": bytes(110 << 20)}), said=("can be a bomb",)),
     Row("bomb.tgz", lambda: tarred({"a.txt": bytes(110 << 20)}, mode="w:gz"), said=("can be a bomb",)),
     Row("bomb.xlsx", lambda: xlsx({"S": SHEET}, padding=40 << 20), said=("unpacks to 40 MB",)),
+    Row("bomb.docx", lambda: word_file(makers.paragraph("bomb"), padding=9 << 20), said=("unpacks to 9 MB in 6 parts",)),
+    Row("entities.docx", lambda: word_file(makers.paragraph("&a;&b;"), prolog=LAUGHS.partition("<x>")[0][21:]),
+        said=("declares XML entities, which no Word document does",)),
+    Row("old.docx", lambda: bytes.fromhex("d0cf11e0a1b11ae1") + bytes(512),
+        said=("needs a password, or is an old .doc under a new name",)),
     Row("bomb.odt", lambda: odt("x" * (9 << 20)), said=("unpacks to 9 MB",)),
     Row("bomb.parquet", parquet_bomb, tuple((f":{number}", "xxx") for number in range(1, 23)), ("",), more=True),
     Row("bomb.xml", text(LAUGHS), said=("declares XML entities",)),

@@ -17,7 +17,7 @@ TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.
 XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 CORE = (
     f'{XML}<cp:coreProperties xmlns:cp="{PACKAGE}/metadata/core-properties" xmlns:dcterms="http://purl.org/dc/terms/" '
-    'xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The title</dc:title>'
+    'xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>Minutes</dc:title>'
     "<dcterms:created>2020-01-02T03:04:05Z</dcterms:created></cp:coreProperties>"
 )
 

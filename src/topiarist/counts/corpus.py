@@ -236,21 +236,18 @@ def build_counted_text(document: Document, titles: bool = True, repeated: Repeat
 
 
 def _check_texts(texts: Iterable[str | Document]) -> Iterable[str | Document]:
-    """Return the texts; raise InputError for a single text."""
     if isinstance(texts, str | Document):
         raise InputError("expected an iterable of texts, got a single one", hint="[text]")
     return texts
 
 
 def _to_labels(labels: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the labels of one document as a tuple; an empty string is no label."""
     if isinstance(labels, str):
         return (labels,) if labels else ()
     return tuple(labels)
 
 
 def _select_rows(values: Sequence[Any], rows: Sequence[int]) -> Sequence[Any]:
-    """Return the values of ``rows``, or an empty sequence."""
     if isinstance(values, LookupSequence):
         return values.select(rows)
     return tuple(values[row] for row in rows) if values else ()

@@ -65,7 +65,6 @@ def _list_columns(chunk: TokenChunk, columns: Mapping[str, int]) -> Ints:
 
 
 def _compute_npmi(pair_counts: Ints, first_counts: Ints, second_counts: Ints, n_tokens: int) -> Doubles:
-    """Return the normalised pointwise mutual information of pairs."""
     if n_tokens == 0 or pair_counts.size == 0:
         return np.zeros(pair_counts.size)
     surprise = np.log(n_tokens / pair_counts)
@@ -194,7 +193,6 @@ class CountBuilder:
         return Entries(self._data.array(), self._indices.array(), ends)
 
     def _counts(self, order: Ints, dtype: DTypeLike) -> Csr:
-        """Return the counts of some words, in their order."""
         columns = np.full(len(self._columns), -1, np.int32)
         columns[order] = np.arange(len(order), dtype=np.int32)
         return move_columns(self._entries, columns, len(order), self.scratch, dtype=dtype)
@@ -283,7 +281,6 @@ def count(
 
 
 def _count_texts(texts: Sequence[str], tokenizer: Tokenizer, signed: bool) -> tuple[CountChunk, Array | None]:
-    """Return the counts of texts and, if ``signed``, their signatures: the work of one process."""
     part = tokenise(texts, tokenizer)
     return tally(part, tokenizer.is_word), compute_signatures(part) if signed else None
 
@@ -327,7 +324,6 @@ def count_with_coverage(
 
 
 def _count_tokens(chunk: CountChunk, is_counted: Callable[[str], bool]) -> Doubles:
-    """Return the number of tokens of each text whose words are counted."""
     weight = np.fromiter(map(is_counted, chunk.words), np.float64, len(chunk.words))
     ends = np.concatenate([[0], np.cumsum(chunk.lengths)])
     return np.diff(np.concatenate([[0.0], np.cumsum(weight[chunk.indices] * chunk.data)])[ends])
@@ -373,13 +369,11 @@ def _count_known_words(
 
 
 def _count_joined(texts: Sequence[str], tokenizer: Tokenizer, phrases: Sequence[str]) -> CountChunk:
-    """Return the counts of texts in which known phrases are joined."""
     part: TokenChunk = tokenise(texts, tokenizer)
     return tally(join_phrases(part, phrases), _create_phrase_filter(tokenizer))
 
 
 def _create_phrase_filter(tokenizer: Tokenizer) -> Callable[[str], bool]:
-    """Return a filter of words that also accepts phrases."""
     return lambda word: " " in word or tokenizer.is_word(word)
 
 

@@ -94,7 +94,6 @@ def hash_word_pairs(chunk: TokenChunk) -> Array:
 
 
 def _hash_words(chunk: TokenChunk) -> Array:
-    """Return the hash of each word, in the order of the texts."""
     hashes: Array = np.fromiter(map(_hash_word, chunk.numbers), np.uint64, len(chunk.numbers))[chunk.tokens]
     return hashes
 
@@ -185,7 +184,6 @@ def find_candidate_pairs(minima: Array, first: int = 0) -> Array:
 
 
 def _has_words(minima: Array) -> Bools:
-    """Return which texts have words."""
     has_words = np.empty(len(minima), np.bool_)
     for span in split_range(len(minima)):
         has_words[span] = (minima[span] != _EMPTY).any(axis=1)
@@ -243,7 +241,6 @@ def _compute_overlap(values: Array, other_values: Array) -> float:
 def _iter_compared_texts(
     texts_of: Callable[[Sequence[int]], Sequence[str]], rows: Sequence[int]
 ) -> Iterator[ComparedText]:
-    """Yield texts in the form for comparison."""
     for start in range(0, len(rows), 1_000):
         for batch in split_texts(texts_of(rows[start : start + 1_000]), CHARACTERS):
             chunk = tokenise(batch, Tokenizer())

@@ -70,7 +70,6 @@ class TextCounter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(self.vocabulary_.words, dtype=object)
 
     def _settings(self, n_docs: int = 1) -> CountSettings:
-        """Return the parameters as settings for ``n_docs`` documents."""
         min_documents = self.min_df * n_docs if _is_share(self.min_df) else self.min_df
         max_share = self.max_df if _is_share(self.max_df) else self.max_df / max(n_docs, self.max_df)
         threshold = PhraseSettings().threshold if self.phrases is True else self.phrases
@@ -95,5 +94,4 @@ class TextCounter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _is_share(limit: float) -> bool:
-    """Return whether a document frequency is a share and not a number of documents."""
     return isinstance(limit, float | np.floating)

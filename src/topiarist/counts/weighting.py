@@ -64,5 +64,4 @@ def _choose_float_type(matrix: Csr) -> type[np.floating[Any]]:
 
 
 def _replace_data(matrix: Csr, data: Array) -> Csr:
-    """Return a matrix with other values at the same places (which are shared, not copied)."""
     return csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -76,7 +76,6 @@ def map_chunks(
 
 
 def _count_workers(n_jobs: int | None) -> int:
-    """Return the number of processes ``n_jobs`` stands for."""
     from joblib import cpu_count  # type: ignore[import-untyped,unused-ignore]
 
     cores: int = cpu_count()

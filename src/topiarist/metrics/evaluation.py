@@ -126,7 +126,6 @@ def evaluate(
 
 
 def _select_topics(tree: Tree, word_given_node: Floats) -> Any:
-    """Return the words of the nodes below the root."""
     words = np.asarray(word_given_node)
     if words.ndim != 2 or len(words) != len(tree):
         raise InputError(f"expected words for each of {len(tree)} nodes, got an array of shape {words.shape}")
@@ -187,7 +186,6 @@ def _example_f1(tree: Tree, nodes: Integers, sets: Sequence[tuple[str, ...]], be
 
 
 def _make_indicator(columns: Sequence[Sequence[int]], n_columns: int) -> Any:
-    """Return rows with a one in each of some columns."""
     starts = np.cumsum([0, *map(len, columns)])
     entries = np.array([column for row in columns for column in row], np.int64)
     return csr_array((np.ones(len(entries)), entries, starts), shape=(len(columns), n_columns))

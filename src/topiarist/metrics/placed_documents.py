@@ -114,7 +114,6 @@ def find_unassigned(shares: Csr, min_certainty: float = MIN_CERTAINTY) -> Bools:
 
 
 def _find_filled_rows(shares: Csr) -> tuple[Ints, Ints]:
-    """Return the rows with entries, and the places where their entries begin."""
     filled = np.flatnonzero(np.diff(shares.indptr)).astype(np.int64)
     return filled, shares.indptr[filled].astype(np.int64)
 

@@ -221,7 +221,6 @@ def _adjust_posteriors(shares: Csr, groups: Ints, documents: Ints, total_shares:
 
 
 def _sum_by_group(shares: Csr, groups: Ints, n_groups: int, members: Floats) -> tuple[Floats, Floats]:
-    """Return sums, over the documents of each group, of their shares of topics and of the squared shares."""
     n_topics, paths = members.shape[1], csr_array(members)
     sums, squares = np.zeros((2, n_groups * n_topics))
     for start in range(0, shares.shape[0], BLOCK):

@@ -99,7 +99,6 @@ def to_json(tree: Tree, words: Words = (), sizes: Sequence[float] = ()) -> str:
 
 
 def _describe_node(tree: Tree, words: Words, sizes: Sequence[float], node: int) -> dict[str, Any]:
-    """Return size, share and words of a node as plain values."""
     size = float(sizes[node]) if len(sizes) else None
     total = float(sizes[tree.root]) if len(sizes) else 0.0
     return {
@@ -161,7 +160,6 @@ def _parse_lines(text: str) -> Tree:
 
 
 def _split_line(line: str) -> Path:
-    """Return the names along a path, without surrounding spaces."""
     parts, last = [""], 0
     for step in SEPARATOR.finditer(line):
         parts[-1] += line[last : step.start()]
@@ -220,7 +218,6 @@ def _read_yaml_node(node: Any, cache: dict[int, Any]) -> Any:
 
 
 def _build_tree(data: Any) -> Tree:
-    """Build the tree of parsed data: a tree of Topiarist, flat or nested, or categories."""
     if isinstance(data, _Pairs):
         fields = dict(data)
         if isinstance(fields.get("parents"), list):

@@ -205,7 +205,6 @@ def _make_font(*, bold: bool = False, scale: float = 1.0) -> Any:
 
 
 def _measure_text(text: str, *, bold: bool = False) -> float:
-    """Return the width of a text in points."""
     from matplotlib.textpath import text_to_path
 
     return HINTING * float(text_to_path.get_text_width_height_descent(text, _make_font(bold=bold), ismath=False)[0])
@@ -238,7 +237,6 @@ def _compute_thickness(tree: Tree, sizes: Sequence[float] | None) -> list[float]
 
 
 def _assign_colours(tree: Tree) -> list[str]:
-    """Return one colour for each branch of the root; the root is grey."""
     colours = [TRUNK] * len(tree)
     for number, branch in enumerate(tree.children(tree.root)):
         for node in (branch, *tree.descendants(branch)):

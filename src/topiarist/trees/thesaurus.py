@@ -123,7 +123,6 @@ def _choose_label(labels: Any) -> str:
 
 
 def _build_tree(parent: dict[Any, Any], labels: dict[Any, str]) -> Tree:
-    """Build the tree of concepts below one broader concept each; siblings with one name get a number."""
     children: dict[Any, list[Any]] = {}
     for concept in sorted(parent, key=lambda one: (labels[one], str(one))):
         children.setdefault(parent[concept], []).append(concept)

@@ -335,7 +335,6 @@ class Tree:
 
 
 def _to_integers(parents: Any) -> tuple[int, ...]:
-    """Return the parents as plain integers."""
     try:
         return tuple(map(operator.index, parents))
     except TypeError:
@@ -346,7 +345,6 @@ def _to_integers(parents: Any) -> tuple[int, ...]:
 
 
 def _to_texts(names: Any) -> tuple[str, ...]:
-    """Return the names as plain texts."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InputError(f"expected one name per node, got {reprlib.repr(names)}", hint="Pass a list of str.")
     texts = tuple(names)
@@ -357,7 +355,6 @@ def _to_texts(names: Any) -> tuple[str, ...]:
 
 
 def _check_parents(parents: Sequence[int]) -> None:
-    """Check that there are nodes, that parents are nodes, and that there is one root."""
     if not parents:
         raise InputError("expected at least a root, got no nodes", hint="Use Tree.single() for the smallest tree.")
     for node, parent in enumerate(parents):

@@ -36,7 +36,6 @@ def split_word_pieces(text: str, max_pieces: int) -> list[int]:
 
 @cache
 def _load_table() -> Any:
-    """Load the table of word pieces once."""
     from importlib.resources import files
 
     import blingfire

@@ -157,7 +157,6 @@ def build_headings_over_branches(
 
 
 def _keep_nameable(headings: Headings, presence: Any, sizes: Any) -> Headings:
-    """Remove the headings that cannot be named."""
     return dissolve_headings(headings, count_shared_words(presence, sizes, headings.tree, headings.leaf_nodes))
 
 

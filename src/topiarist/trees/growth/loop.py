@@ -274,7 +274,6 @@ def grow(
 
 
 def _make_checkpoint(stage: Stage, record: Record, memory: Mapping[str, Any], chance: Mapping[str, Any]) -> Checkpoint:
-    """Return a checkpoint with all tables in host memory."""
     candidates = tuple((place, _to_numpy(other)) for place, other in record.candidates)
     return Checkpoint(_to_numpy(stage), replace(record, candidates=candidates), memory, chance)
 

@@ -315,7 +315,6 @@ def find_near_words(counts: Csr, vocabulary: Sequence[str], fields: FieldList) -
 
 
 def _near_words(of_words: Floats, documents: Array, n_docs: int, of_fields: Floats) -> Csr:
-    """Return the words near each field (words × fields)."""
     cosines = of_words @ of_fields.T
     cosines[(documents > MAX_SHARE * n_docs) | (documents < MIN_DOCUMENTS)] = -1.0
     number = min(NEAR_WORDS, len(cosines))

@@ -36,7 +36,6 @@ from topiarist.trees.naming.name_test import (
 from topiarist.trees.naming.presence import Presence, distinctiveness
 from topiarist.trees.naming.text_features import TextFeatures
 from topiarist.trees.naming.unspaced import drop_contained_items
-from topiarist.trees.tree import Tree
 from topiarist.trees.words import find_highest, is_variant
 
 MIN_LIFT = 3.0  # share of documents with a word of a name, relative to the share outside
@@ -183,15 +182,7 @@ class _Naming:
         children.sort(key=lambda child: (-max((item.score for item in self.items[child]), default=0), child))
         joined = list[int]()
         for child in children:
-            names = _list_candidates(
-                child,
-                self.items[child],
-                self.tree,
-                [*used_words, *reserved_words],
-                self.words_above[parent],
-                self.name_test,
-                self.number,
-            )
+            names = self._list_candidates(child, [*used_words, *reserved_words], self.words_above[parent])
             names = [*self.fields[child], *(_restore_case(name, self.forms) for name in names)]
             if not self.tree.is_leaf(child) and (not names or self._has_fields_below(child)):
                 joined.append(child)
@@ -204,6 +195,31 @@ class _Naming:
         inner = [child for child in reversed(children) if not self.tree.is_leaf(child) and child not in joined]
         last = [task for child in reversed(joined) for task in ((child, True), (child, False))]
         return [*last, *((child, False) for child in inner)]
+
+    def _list_candidates(self, node: int, sibling_words: list[list[str]], words_above: list[list[str]]) -> list[str]:
+        """Return names that share no word with the names beside and above, the best first.
+
+        A heading is called by words that are true of it, or has none.
+        """
+        items, name_test, number = self.items[node], self.name_test, self.number
+        excluded_words = [*sibling_words, *words_above]
+        free_items = _exclude_overlapping(items, excluded_words)
+        if not self.tree.is_leaf(node):
+            free_items = [item for item in free_items if item.score >= MIN_HEADING_SCORE]
+            names = _make_pair_names(free_items, node, name_test, number)
+            names += [item.text for item in free_items[:number]]
+            names = [name for name in names if name_test.is_found_by_name(node, name)]
+        else:
+            names = _make_names(free_items, node, name_test, 4)
+            if len(names) < 2:  # less telling words, and then words of the headings above
+                others = name_test.list_spare_items(node)
+                spare = [
+                    *_exclude_overlapping(others, excluded_words),
+                    *_exclude_overlapping(items, sibling_words),
+                    *_exclude_overlapping(others, sibling_words),
+                ]
+                names += _make_names(spare, node, name_test, 2)
+        return sorted(dict.fromkeys(names), key=lambda name: not name_test.is_found_by_name(node, name))[:number]
 
     def _join(self, node: int) -> None:
         """Call a heading by the names of its largest children."""
@@ -269,7 +285,6 @@ class _Phrases:
 
 
 def _make_leaf_table(shares: Mapping[str, Mapping[int, float]], texts: Sequence[str], n_leaves: int) -> Csr:
-    """Return shares by leaf (leaves × texts)."""
     entries = [(leaf, column, share) for column, text in enumerate(texts) for leaf, share in shares[text].items()]
     leaves, columns, values = zip(*entries, strict=True) if entries else ((), (), ())
     shape = n_leaves, len(texts)
@@ -288,12 +303,7 @@ def _collect_items(
     child_shares = presence.have[np.ix_(children, columns)] / np.maximum(presence.documents[children], 1e-12)[:, None]
     telling_here = {int(columns[place]) for place in np.flatnonzero(scores).tolist()}
     if len(children):
-        even = distinctiveness(
-            _compute_even_shares(child_shares, presence.documents[children]), outside_shares, SHARE_POWER
-        )
-        scores = np.where(
-            (scores > 0) & _is_true(child_shares, presence.documents[children], outside_shares), even, 0.0
-        )
+        scores = _keep_true(scores, child_shares, presence.documents[children], outside_shares)
     items, parts = _collect_phrase_items(presence, node, phrases, telling_here)
     items += [
         NameItem(
@@ -306,6 +316,13 @@ def _collect_items(
         if columns[place] not in parts
     ]
     return sorted(items, key=lambda item: (-item.score, item.text))
+
+
+def _keep_true(scores: Array, child_shares: Array, documents: Array, outside_shares: Array) -> Array:
+    """Return the scores by shares of all children; 0 for words that are not true of a heading."""
+    even = distinctiveness(_compute_even_shares(child_shares, documents), outside_shares, SHARE_POWER)
+    true: Array = np.where((scores > 0) & _is_true(child_shares, documents, outside_shares), even, 0.0)
+    return true
 
 
 def _is_true(child_shares: Array, documents: Array, outside_shares: Array) -> Bools:
@@ -363,12 +380,7 @@ def _collect_phrase_items(
         else None
     )
     if child_shares is not None:
-        even = PHRASE_BONUS * distinctiveness(
-            _compute_even_shares(child_shares, presence.documents[children]), outside_shares, SHARE_POWER
-        )
-        scores = np.where(
-            (scores > 0) & _is_true(child_shares, presence.documents[children], outside_shares), even, 0.0
-        )
+        scores = PHRASE_BONUS * _keep_true(scores, child_shares, presence.documents[children], outside_shares)
     items = [
         NameItem(
             phrases.texts[rows[place]], float(scores[place]),
@@ -393,46 +405,10 @@ def _compute_phrase_ratio(have: Array, of_word: Array) -> Array:
 
 
 def _get_row(table: Csr, row: int) -> Array:
-    """Return a row of a sparse table."""
     values: Array = np.zeros(table.shape[1])
     entries = slice(table.indptr[row], table.indptr[row + 1])
     values[table.indices[entries]] = table.data[entries]
     return values
-
-
-def _list_candidates(
-    node: int,
-    items: list[NameItem],
-    tree: Tree,
-    sibling_words: list[list[str]],
-    words_above: list[list[str]],
-    name_test: NameTest,
-    number: int,
-) -> list[str]:
-    """Return names that share no word with the names beside and above, the best first.
-
-    A heading is called by words that are true of it, or has none.
-    """
-    excluded_words = [*sibling_words, *words_above]
-    free_items = _exclude_overlapping(items, excluded_words)
-    if not tree.is_leaf(node):
-        free_items = [item for item in free_items if item.score >= MIN_HEADING_SCORE]
-        names = [*_make_pair_names(free_items, node, name_test, number), *(item.text for item in free_items[:number])]
-        names = [name for name in names if name_test.is_found_by_name(node, name)]
-    else:
-        names = list(
-            dict.fromkeys(
-                name for name in (_make_name(free_items[start:], node, name_test) for start in range(4)) if name
-            )
-        )
-        if len(names) < 2:  # less telling words, and then words of the headings above
-            spare = [
-                *_exclude_overlapping(name_test.list_spare_items(node), excluded_words),
-                *_exclude_overlapping(items, sibling_words),
-                *_exclude_overlapping(name_test.list_spare_items(node), sibling_words),
-            ]
-            names += [name for name in (_make_name(spare[start:], node, name_test) for start in range(2)) if name]
-    return sorted(dict.fromkeys(names), key=lambda name: not name_test.is_found_by_name(node, name))[:number]
 
 
 def _exclude_overlapping(items: list[NameItem], excluded_words: list[list[str]]) -> list[NameItem]:
@@ -470,6 +446,12 @@ def _make_pair_names(items: list[NameItem], node: int, name_test: NameTest, numb
     return [*passing_names, *other_names][:number]
 
 
+def _make_names(items: list[NameItem], node: int, name_test: NameTest, number: int) -> list[str]:
+    """Return different names, each without the first items of those before it."""
+    names = (_make_name(items[start:], node, name_test) for start in range(number))
+    return list(dict.fromkeys(name for name in names if name))
+
+
 def _make_name(order: list[NameItem], node: int, name_test: NameTest) -> str:
     """Return the first item and the next that adds something; with a third if two do not find the node."""
     selected = list[NameItem]()
@@ -494,7 +476,6 @@ def shares_word(name: str, others: Iterable[str]) -> bool:
 
 
 def _overlaps(parts: list[str], others: Iterable[list[str]]) -> bool:
-    """Return whether a word is among other words, in any form."""
     prefixes = {part[:PREFIX_LENGTH] for part in parts}
     candidates = {word for other in others for word in other if word[:PREFIX_LENGTH] in prefixes}
     return any(_is_form(part, word) for word in candidates for part in parts)
@@ -511,6 +492,5 @@ def _is_form(word: str, other: str) -> bool:
 
 
 def _restore_case(name: str, forms: Mapping[str, str]) -> str:
-    """Return a name as its phrases and words are written in running text."""
     spell = lambda item: forms.get(item) or " ".join(forms.get(word, word) for word in item.split(" "))  # noqa: E731
     return DOT.join(drop_contained_items(list(map(spell, name.split(DOT)))))

@@ -164,12 +164,10 @@ def find_written_forms(texts: Iterable[str], words: Iterable[str]) -> dict[str, 
 
 
 def _thin_out(rows: list[int]) -> list[int]:
-    """Return a few hundred rows, evenly spaced."""
     return rows[:: max(1, len(rows) // ARTICLE_TEXTS)][:ARTICLE_TEXTS]
 
 
 def _get_outer_words(phrase: str) -> tuple[str, str]:
-    """Return the outer words of a phrase."""
     words = phrase.split()
     return words[0], words[-1]
 
@@ -264,7 +262,6 @@ def _group_by_lower_case(times: Mapping[str, int]) -> dict[str, dict[str, int]]:
 
 
 def _get_text(stand: str) -> str:
-    """Return the word or phrase of a position."""
     return stand[: stand.index(SEPARATOR)]
 
 
@@ -364,18 +361,16 @@ def _collect_words_and_phrases(
                 statistics.after_article[word] += 1
             if follows and second in articles:
                 statistics.before_article[word] += 1
-        if not follows:
-            continue
-        if second != word and second in words_of_names and (phrase := f"{word} {second}") not in phrases:
-            phrases.add(phrase)
-            positions.append(f"{phrase}{SEPARATOR}{previous}{SEPARATOR}{third}")
-            if form and next_form:
-                statistics.running_forms[f"{form} {next_form}"] += 1
-        if goes_on and third in words_of_names and word != third != second != word:
-            phrase = f"{word} {second} {third}"
-            if phrase not in phrases:
+        has_third = follows and goes_on and word != third != second != word and third in words_of_names
+        after = padded[place + 3][0]
+        for is_phrase, parts, forms, next_word in (
+            (follows and second != word and second in words_of_names, (word, second), (form, next_form), third),
+            (has_third, (word, second, third), (form, next_form, last_form), after),
+        ):
+            phrase = " ".join(parts)
+            if is_phrase and phrase not in phrases:
                 phrases.add(phrase)
-                positions.append(f"{phrase}{SEPARATOR}{previous}{SEPARATOR}{padded[place + 3][0]}")
-                if form and next_form and last_form:
-                    statistics.running_forms[f"{form} {next_form} {last_form}"] += 1
+                positions.append(f"{phrase}{SEPARATOR}{previous}{SEPARATOR}{next_word}")
+                if all(forms):
+                    statistics.running_forms[" ".join(forms)] += 1
     return words, phrases

@@ -1,25 +1,14 @@
 """The verbs for labels: both backends have the same signatures and the same answers."""
 
-import inspect
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topiarist.kernels import labels
-from topiarist.kernels.labels import compiled, reference
-from topiarist.kernels.labels.reference import size_weight
+from topiarist.kernels import load
+from topiarist.kernels.labels import EXCLUDED_WEIGHT
 
-FIRST, SECOND = labels.load("reference"), labels.load("compiled")
-
-
-def test_label_backends_have_equal_signatures():
-    assert (FIRST.name, SECOND.name) == ("reference", "compiled")
-    for name in labels.LabelKernels._fields[1:]:
-        slow, fast = getattr(FIRST, name), getattr(SECOND, name)
-        assert list(inspect.signature(slow).parameters) == list(inspect.signature(fast.py_func).parameters), name
-        assert len(inspect.signature(slow).parameters) <= 8
+FIRST, SECOND = load("reference"), load("compiled")
 
 
 @given(st.integers(0, 10**6), st.integers(1, 30))
@@ -54,24 +43,12 @@ def test_choose_labels_matches_reference_with_weights(kind, seed, second):
     bias = rng.uniform(0.2, 0.8, (n_labels, n_labels))
     bias = bias / (bias + bias.T) if second else np.empty((0, 0))
     worth = rng.normal(size=n_labels)
-    worth[1:][rng.random(n_labels - 1) < 0.3] = labels.EXCLUDED_WEIGHT
-    taste = labels.LabelWeights(bias, worth, np.array([0.0, 0.3, -0.5, -2.0]))
+    worth[1:][rng.random(n_labels - 1) < 0.3] = EXCLUDED_WEIGHT
     words = np.ascontiguousarray(rng.dirichlet(np.full(n_words, 0.5), n_labels).T)
     answers = []
     for verbs in (FIRST, SECOND):
         ranks, gains = np.full((5, n_labels), -1, np.int32), np.full((5, n_labels), np.nan)
-        scale = np.linspace(0.2, 1.0, 5)
-        verbs.choose_labels(indptr.astype(np.int32), indices, counts[counts > 0], words, scale, taste, ranks, gains)
+        verbs.choose_labels(indptr.astype(np.int32), indices, counts[counts > 0], words, bias, worth, ranks, gains)
         answers.append((ranks, gains))
     np.testing.assert_array_equal(answers[0][0], answers[1][0])
     np.testing.assert_allclose(answers[0][1], answers[1][1], rtol=1e-9, atol=1e-9)
-
-
-def test_size_weight_extends_table():
-    table = np.array([0.0, 1.0, 0.5])
-    assert [size_weight(table, size) for size in (1, 2, 3, 5)] == [1.0, 0.5, 0.0, -1.0]
-
-
-def test_load_returns_record_by_name():
-    assert labels.load("reference").choose_labels is reference.choose_labels
-    assert labels.load("compiled").choose_labels is compiled.choose_labels

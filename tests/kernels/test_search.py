@@ -1,17 +1,15 @@
 """Tests that both backends of the search kernels agree, for all documents and for blocks."""
 
-import inspect
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.strategies import counts, simplex_rows
-from topiarist.kernels import search
+from topiarist.kernels import load
 from topiarist.kernels.search import STRETCH, Postings, QueryVectors, Runs
 
-FAST, SLOW = search.load("compiled"), search.load("reference")
+FAST, SLOW = load("compiled"), load("reference")
 
 
 def case(matrix, seed, dtype=np.float64):
@@ -27,17 +25,6 @@ def case(matrix, seed, dtype=np.float64):
     )
     rows, topical = simplex_rows(rng, n_docs, 3).astype(dtype), simplex_rows(rng, n_docs, 3).astype(dtype)
     return postings, query, rows, topical, rng.random((n_docs, 2))
-
-
-def test_load_returns_named_backend():
-    assert (FAST.name, SLOW.name) == ("compiled", "reference")
-    assert not hasattr(SLOW.score_words, "py_func")
-
-
-@pytest.mark.parametrize("verb", [name for name in search.SearchKernels._fields if name != "name"])
-def test_same_signature(verb):
-    expected = list(inspect.signature(getattr(SLOW, verb)).parameters)
-    assert list(inspect.signature(getattr(FAST, verb).py_func).parameters) == expected
 
 
 @given(matrix=counts(), seed=st.integers(0, 10**6))

@@ -14,7 +14,7 @@ from tests.oracles import similarity, trees
 from tests.strategies import counts, simplex_rows
 from topiarist.estimators.similarity.lenses import make_kernel_view
 from topiarist.execution.threads import Threads
-from topiarist.kernels import load, search
+from topiarist.kernels import load
 from topiarist.models.engine.host import Engine
 from topiarist.models.fisher import matrix as fisher_matrix
 from topiarist.models.fisher import scores as fisher
@@ -24,16 +24,16 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 FLAT = json.loads((FIXTURES / "fisher_flat.json").read_text())
 TREE = json.loads((FIXTURES / "fisher.json").read_text())
 ENGINE = Engine(load(), Threads(2))
-TELLINGS = {name: search.load(name) for name in ("reference", "compiled")}
+TELLINGS = {name: Engine(load(name), Threads(1)) for name in ("reference", "compiled")}
 
 
 def matrix(lens, X, rows, parts, normalise=None, kernels="compiled"):
-    result = [fisher_matrix.make_term(ENGINE, TELLINGS[kernels], lens, X, rows, part) for part in parts]
-    return fisher_matrix.compute_matrix(ENGINE, TELLINGS[kernels], (X, result), (X, result), normalise)
+    result = [fisher_matrix.make_term(TELLINGS[kernels], lens, X, rows, part) for part in parts]
+    return fisher_matrix.compute_matrix(TELLINGS[kernels], (X, result), (X, result), normalise)
 
 
 def by_features(lens, X, rows, parts, normalise=None):
-    result = [fisher_matrix.make_term(ENGINE, TELLINGS["compiled"], lens, X, rows, part) for part in parts]
+    result = [fisher_matrix.make_term(ENGINE, lens, X, rows, part) for part in parts]
     features = fisher_matrix.compute_features(result, X, normalise)
     return (features @ features.T).toarray()
 
@@ -256,9 +256,6 @@ def test_kernel_independent_of_threads():
     results = []
     for n_threads in (1, 3):
         engine = Engine(load(), Threads(n_threads))
-        result = [
-            fisher_matrix.make_term(engine, TELLINGS["compiled"], lens, X, rows, part)
-            for part in ("topical", "lexical")
-        ]
-        results.append(fisher_matrix.compute_matrix(engine, TELLINGS["compiled"], (X, result), (X, result), "parts"))
+        result = [fisher_matrix.make_term(engine, lens, X, rows, part) for part in ("topical", "lexical")]
+        results.append(fisher_matrix.compute_matrix(engine, (X, result), (X, result), "parts"))
     np.testing.assert_array_equal(*results)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -21,8 +21,7 @@ import numpy as np
 
 from topiarist.arrays import Array
 
-FUNCTION_GROUPS = ("counts", "paths", "classes")  # of ``Kernels``; labels and search have their own records
-
+GROUPS = ("counts", "paths", "classes", "labels", "search")  # packages with a reference and a compiled module
 
 # Mixtures below this are treated as impossible, because their ratios could overflow in single precision. Returned
 # mixtures are never smaller, so that their logarithms are finite.
@@ -78,34 +77,18 @@ FOLDING_STRIDE = 1.8
 MIN_LEAP_SHARE = 0.1
 
 
-class Kernels(NamedTuple):
-    """Functions of one backend; missing ones are taken from the reference."""
+class Kernels:
+    """Functions of one backend by their names; functions that it lacks are those of the reference."""
 
-    name: str
-    document_counts: Callable[..., Any]
-    word_counts: Callable[..., Any]
-    mixtures: Callable[..., Any]
-    fold_in: Callable[..., Any]
-    extrapolate: Callable[..., Any]
-    normalise_rows: Callable[..., Any]
-    column_sums: Callable[..., Any]
-    scale_columns: Callable[..., Any]
-    sum_of_logs: Callable[..., Any]
-    weighted_sum: Callable[..., Any]
-    tally: Callable[..., Any]
-    transpose: Callable[..., Any]
-    row_products: Callable[..., Any]
-    word_products: Callable[..., Any]
-    count_kept_classes: Callable[..., Any]
-    keep_classes: Callable[..., Any]
-    sparse_word_products: Callable[..., Any]
-    sum_along_paths: Callable[..., Any]
-    distribute_along_paths: Callable[..., Any]
-    power: Callable[..., Any]
-    logarithms: Callable[..., Any]
-    posteriors: Callable[..., Any]
-    propagate_down_paths: Callable[..., Any]
-    categorise: Callable[..., Any]
+    def __init__(self, name: str, functions: Mapping[str, Callable[..., Any]]) -> None:
+        self.name, self.functions = name, dict(functions)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return a function."""
+        try:
+            return self.__dict__["functions"][name]  # type: ignore[no-any-return]
+        except KeyError:
+            raise AttributeError(f"no kernel is named {name!r}") from None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the record by its name: functions are loaded again in the other process."""
@@ -113,26 +96,25 @@ class Kernels(NamedTuple):
 
 
 @functools.cache
-def load_record(record: type[Any], groups: tuple[str, ...], name: str) -> Any:
-    """Return the functions of some modules as a record: compiled ones, or those of the reference.
-
-    The compiler is imported on the first call.
-    """
+def _load_functions(name: str) -> Kernels:
+    """Import the functions of all groups; the compiler is imported on the first call."""
     functions: dict[str, Callable[..., Any]] = {}
     for backend in ("reference", "compiled")[: 1 if name == "reference" else 2]:
         try:
-            modules = [import_module(f"topiarist.kernels.{group}.{backend}") for group in groups]
+            modules = [import_module(f"topiarist.kernels.{group}.{backend}") for group in GROUPS]
         except ImportError as error:  # numba supports a new Python some weeks after its release
             warnings.warn(f"numba cannot be imported ({error}); the reference is many times slower.", stacklevel=3)
-            return record("reference", **functions)
+            return Kernels("reference", functions)
         for module in modules:
-            functions |= {field: vars(module)[field] for field in record._fields if field in vars(module)}
-    return record(backend, **functions)
+            functions |= {
+                key: value for key, value in vars(module).items()
+                if getattr(value, "__module__", "") == module.__name__ and not key.startswith("_") and key != "prepare"
+            }  # fmt: skip
+    return Kernels(backend, functions)
 
 
 def load(name: str = "compiled") -> Kernels:
-    """Return the record of a backend; always the same object."""
+    """Return the kernels of a backend; always the same object."""
     if name not in ("compiled", "reference"):
         raise ValueError(f"expected kernels 'compiled' or 'reference', got {name!r}")
-    kernels: Kernels = load_record(Kernels, FUNCTION_GROUPS, name)
-    return kernels
+    return _load_functions(name)

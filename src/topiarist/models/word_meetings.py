@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topiarist.arrays import Array, Csr
-from topiarist.models.engine import load_search_kernels
+from topiarist.models.engine import load_kernels
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,5 +29,5 @@ class Cooccurrence:
         """Count the documents that contain both words of each pair; on the diagonal, each word."""
         columns = np.asarray(words, np.int64)
         counts = np.zeros((len(columns), len(columns)), np.int64)
-        load_search_kernels().count_cooccurrences(self.ends, self.docs, columns, self.n_docs, counts)
+        load_kernels().count_cooccurrences(self.ends, self.docs, columns, self.n_docs, counts)
         return counts

@@ -1,5 +1,6 @@
 """Search as people meet it: exact, explained, filtered, added to, kept in a folder; and questions with no answer."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from tests.oracles import similarity
 from topiarist import CAM, HPLC, HPLSA, PLSA, Corpus, FisherKernel, HierarchicalMixture, Tree
-from topiarist.collection.search.index import SearchIndex, kernel_scorer, search_index, segments
+from topiarist.collection.search.index import SearchIndex, search_index, segments
 from topiarist.collection.search.index.kernel_scorer import KernelScorer
 from topiarist.collection.search.index.ranking import Ranking, nth_largest
 from topiarist.collection.search.index.segments import narrow_postings, pack_rows, unpack_rows
@@ -15,7 +16,7 @@ from topiarist.counts import CountSettings
 from topiarist.counts.settings import PhraseSettings
 from topiarist.errors import InputError, UsageError
 from topiarist.estimators.similarity.lenses import make_coarse_model, make_kernel_view, tree_of
-from topiarist.kernels import search as verbs
+from topiarist.kernels import load
 from topiarist.kernels.search import Postings, compiled
 from topiarist.text.documents import Document
 
@@ -105,7 +106,7 @@ def test_nothing_is_compiled_for_a_search_that_was_not_prepared(kernel, corpus, 
     index = SearchIndex.build(kernel, corpus, dtype=dtype).save(tmp_path / dtype)
     for one in ("float64", dtype):
         compiled.prepare(one)
-    compiled_verbs = {name: getattr(compiled, name) for name in verbs.SearchKernels._fields if name != "name"}
+    compiled_verbs = {name: verb for name, verb in vars(compiled).items() if hasattr(verb, "signatures")}
     before = {name: len(verb.signatures) for name, verb in compiled_verbs.items()}
     for by in ("meaning", "words", "both"):
         assert index.explain("bank loan", found_rows(index, "bank loan", by=by)[0], by=by).words
@@ -347,8 +348,7 @@ def test_kernel_independent_of_threads(kernel, corpus, monkeypatch):
 
 def test_the_reference_ranks_alike(index, monkeypatch):
     wanted = {by: index.scores("bank loan", by=by) for by in ("meaning", "words")}
-    for module in (search_index, kernel_scorer):
-        monkeypatch.setattr(module, "load_search_kernels", lambda: verbs.load("reference"))
+    monkeypatch.setitem(vars(index), "_engine", replace(index._engine, kernels=load("reference")))
     for by, scores in wanted.items():
         np.testing.assert_allclose(index.scores("bank loan", by=by), scores, rtol=1e-12)
 

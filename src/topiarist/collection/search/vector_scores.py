@@ -16,7 +16,7 @@ from topiarist.collection.document_vectors import find_encoder
 from topiarist.collection.search.index.kernel_scorer import UNLIKE_WEIGHT
 from topiarist.counts.vectors import MIN_LENGTH
 from topiarist.execution.threads import Threads
-from topiarist.models.engine import load_search_kernels
+from topiarist.models.engine import load_kernels
 from topiarist.text.documents import Document
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def cosines(vectors: Floats, direction: Floats, threads: Threads | None = None) 
     """Return the cosine of each row, in half precision, with a direction; 0 for a row of zeros."""
     similarities: Floats = np.empty(len(vectors), np.float32)
     halves = np.ascontiguousarray(vectors, np.float16).view(np.uint16)
-    query, score = np.ascontiguousarray(direction, np.float32), load_search_kernels().score_half_vectors
+    query, score = np.ascontiguousarray(direction, np.float32), load_kernels().score_half_vectors
     blocks = [slice(start, start + BLOCK_ROWS) for start in range(0, len(vectors), BLOCK_ROWS)]
     (threads or Threads(1)).map(lambda rows: score(halves[rows], query, similarities[rows]), blocks)
     return similarities

@@ -30,7 +30,6 @@ from topiarist.estimators.similarity.lenses import (
     list_kernel_sets,
     make_kernel_view,
 )
-from topiarist.models.engine import load_search_kernels
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
 from topiarist.models.fisher import matrix, scores
@@ -248,7 +247,7 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
         check_is_fitted(kernel)
         counts = kernel._counts(X)
         with kernel._engine() as engine:
-            parts = matrix.make_terms(engine, load_search_kernels(), kernel._lenses, counts, kernel._parts)
+            parts = matrix.make_terms(engine, kernel._lenses, counts, kernel._parts)
             return csr_matrix(matrix.compute_features(parts, counts, kernel.normalise))
 
     def kernel(self, X: Documents, Y: Documents | None = None) -> Floats:
@@ -270,14 +269,13 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
         check_is_fitted(ready)
         counts = ready._counts(X)
         with ready._engine() as engine:
-            kernels = load_search_kernels()
-            left = (counts, matrix.make_terms(engine, kernels, ready._lenses, counts, ready._parts))
+            left = (counts, matrix.make_terms(engine, ready._lenses, counts, ready._parts))
             if Y is None or Y is X:
-                square = matrix.compute_matrix(engine, kernels, left, left, ready.normalise)
+                square = matrix.compute_matrix(engine, left, left, ready.normalise)
                 return (square + square.T) / 2
             other = ready._counts(Y)
-            right = (other, matrix.make_terms(engine, kernels, ready._lenses, other, ready._parts))
-            return matrix.compute_matrix(engine, kernels, left, right, ready.normalise)
+            right = (other, matrix.make_terms(engine, ready._lenses, other, ready._parts))
+            return matrix.compute_matrix(engine, left, right, ready.normalise)
 
     def __call__(self, X: Documents, Y: Documents | None = None) -> Floats:
         """Return the kernel, as ``SVC(kernel=…)`` calls it."""

@@ -11,7 +11,7 @@ import numpy as np
 from topiarist.arrays import DTypeLike
 from topiarist.kernels import SMALLEST_MIXTURE
 from topiarist.kernels.jit import inline, jit
-from topiarist.kernels.labels import EXCLUDED_WEIGHT, MIN_GAIN, LabelSetCounts, LabelWeights
+from topiarist.kernels.labels import EXCLUDED_WEIGHT, MIN_GAIN, LabelSetCounts
 
 MAX_POWER = 3  # a larger count takes its own logarithm
 MAX_FACTORS = 6  # with the last count at most 8 factors of at least 1e-30, so no product underflows
@@ -97,7 +97,7 @@ def _add_logarithms(product, value):
 
 
 @inline
-def _evaluate_sets(document, words, state, label_weights, work, value):
+def _evaluate_sets(document, words, state, biases, work, value):
     """Compute the log-likelihood of the chosen labels with each other label in turn, except for common terms.
 
     ``state`` has the chosen labels, their sum for each word, and the weight that a new label would have.
@@ -106,7 +106,7 @@ def _evaluate_sets(document, words, state, label_weights, work, value):
     labels, mixture, label_weight = state
     sums, product = work
     n_labels, tokens = words.shape[1], 0
-    has_bias = len(label_weights.bias) > 0
+    has_bias = len(biases) > 0
     value[:] = 0.0
     product[:] = 1.0
     for t in range(len(indices)):
@@ -115,7 +115,7 @@ def _evaluate_sets(document, words, state, label_weights, work, value):
             for label in range(n_labels):
                 sums[label] = base + label_weight[label] * row[label]
             for place in range(len(labels)):
-                other, bias = row[labels[place]], label_weights.bias[labels[place]]
+                other, bias = row[labels[place]], biases[labels[place]]
                 for label in range(n_labels):
                     sums[label] += other * bias[label]
         else:
@@ -136,25 +136,18 @@ def _evaluate_sets(document, words, state, label_weights, work, value):
 
 
 @inline
-def _size_weight(table, size):
-    """See ``reference.size_weight``."""
-    last = len(table) - 1
-    return table[min(size, last)] + max(size - last, 0) * (table[last] - table[last - 1])
-
-
-@inline
-def _add_label(document, words, state, label_weights, new):
+def _add_label(document, words, state, biases, new):
     """Update the sum of the chosen labels for each word, and the weight of a further label, for a new label."""
     indices, _ = document
     labels, mixture, label_weight = state
-    if len(label_weights.bias):
+    if len(biases):
         for t in range(len(indices)):
             row = words[indices[t]]
             mixture[t] += label_weight[new] * row[new]
             for place in range(len(labels)):
-                mixture[t] += label_weights.bias[labels[place], new] * row[labels[place]]
+                mixture[t] += biases[labels[place], new] * row[labels[place]]
         for label in range(words.shape[1]):
-            label_weight[label] += label_weights.bias[label, new]
+            label_weight[label] += biases[label, new]
     else:
         for t in range(len(indices)):
             mixture[t] += words[indices[t], new]
@@ -175,29 +168,29 @@ def _best_two(value, rank):
 
 
 @jit
-def choose_labels(indptr, indices, data, words, scale, label_weights, ranks, gains):
+def choose_labels(indptr, indices, data, words, bias, label_weights, ranks, gains):
     """(M6): see ``reference.choose_labels``."""
     n_labels = words.shape[1]
     value, label_weight = np.empty(n_labels), np.empty(n_labels)
     work = (np.empty(n_labels), np.empty(n_labels))
     labels, has_gains = np.empty(n_labels, np.int64), len(gains) > 0
-    has_bias = len(label_weights.bias) > 0
+    has_bias = len(bias) > 0
     for d in range(len(ranks)):
         document = (indices[indptr[d] : indptr[d + 1]], data[indptr[d] : indptr[d + 1]])
         tokens, mixture = 0.0, np.zeros(len(document[0]))
         for t in range(len(document[0])):
             tokens += document[1][t]
-        min_gain = MIN_GAIN * max(scale[d] * tokens, 1.0)
+        min_gain = MIN_GAIN * max(tokens, 1.0)
         label_weight[:] = 0.5 if has_bias else 1.0
         ranks[d, :] = 0
         last_value, bonus = -np.inf, 0.0
         for size in range(1, n_labels + 1):
             state = (labels[: size - 1], mixture, label_weight)
-            _evaluate_sets(document, words, state, label_weights, work, value)
+            _evaluate_sets(document, words, state, bias, work, value)
             shares = size * size / 2.0 if has_bias else float(size)
-            offset = bonus + _size_weight(label_weights.of_size, size) - scale[d] * tokens * np.log(shares)
+            offset = bonus - tokens * np.log(shares)
             for label in range(n_labels):
-                value[label] = scale[d] * value[label] + label_weights.of_label[label] + offset
+                value[label] = value[label] + label_weights[label] + offset
             best, next_best = _best_two(value, ranks[d])
             if size == 1:
                 last_value = next_best if next_best > EXCLUDED_WEIGHT / 2 else value[best] - 1.0
@@ -210,8 +203,8 @@ def choose_labels(indptr, indices, data, words, scale, label_weights, ranks, gai
             if has_gains:
                 gains[d, best] = max(value[best] - last_value, min_gain)
             last_value = value[best]
-            bonus += label_weights.of_label[best]
-            _add_label(document, words, state, label_weights, best)
+            bonus += label_weights[best]
+            _add_label(document, words, state, bias, best)
             labels[size - 1] = best
             ranks[d, best] = size
 
@@ -226,8 +219,6 @@ def prepare(dtype: DTypeLike) -> None:
     normalise_labels(ends, 0, 1, values.copy(), values.copy(), 1)
     extrapolate_change(values, values.copy(), 1.5, values.copy())
     indptr, indices, ranks = np.array([0, 1], np.int32), np.zeros(1, np.int32), np.zeros((1, 1), np.int32)
-    label_weights = LabelWeights(np.empty((0, 0)), np.zeros(1), np.zeros(2))
+    no_bias, gains = np.empty((0, 0)), np.empty((0, 1))
     for kind in (np.float32, np.float64):
-        choose_labels(
-            indptr, indices, np.ones(1, kind), np.ones((1, 1)), values.copy(), label_weights, ranks, np.empty((0, 1))
-        )
+        choose_labels(indptr, indices, np.ones(1, kind), np.ones((1, 1)), no_bias, values.copy(), ranks, gains)

@@ -6,7 +6,7 @@ import numpy as np
 
 from topiarist.arrays import Array
 from topiarist.kernels import SMALLEST_MIXTURE
-from topiarist.kernels.labels import EXCLUDED_WEIGHT, MIN_GAIN, LabelSetCounts, LabelWeights
+from topiarist.kernels.labels import EXCLUDED_WEIGHT, MIN_GAIN, LabelSetCounts
 
 
 def set_ratios(
@@ -72,27 +72,28 @@ def choose_labels(
     indices: Array,
     data: Array,
     words: Array,
-    scale: Array,
-    label_weights: LabelWeights,
+    bias: Array,
+    label_weights: Array,
     ranks: Array,
     gains: Array,
 ) -> None:
     """(M6): choose the labels of each document greedily; ``ranks`` has 1, 2, … in the order of choice and 0 elsewhere.
 
-    ``words`` is θ by word, (n_words, n_labels). ``gains``, if it has rows, is the increase of the value by a chosen
-    label when it was added. For the first label it is the distance to the second best, 1 if there is none. For other
-    labels it is the increase that they would add to the final set.
+    ``words`` is θ by word, (n_words, n_labels). ``bias`` is α of (M2), or has no rows if all labels of a set have equal
+    weight (M1). ``label_weights`` are added for each label of a set; ``EXCLUDED_WEIGHT`` excludes one. ``gains``, if it
+    has rows, is the increase of the value by a chosen label when it was added. For the first label it is the distance
+    to the second best, 1 if there is none. For other labels it is the increase that they would add to the final set.
     """
     for d in range(len(ranks)):
         span = slice(indptr[d], indptr[d + 1])
         rows, x = words[indices[span]].astype(np.float64), data[span].astype(np.float64)
-        min_gain = MIN_GAIN * max(scale[d] * x.sum(), 1.0)
+        min_gain = MIN_GAIN * max(x.sum(), 1.0)
         labels: list[int] = []
         rest = list(range(words.shape[1]))
         value = -np.inf
         ranks[d] = 0
         while rest:
-            values = np.array([_evaluate_set(rows, x, [*labels, label], scale[d], label_weights) for label in rest])
+            values = np.array([_evaluate_set(rows, x, [*labels, label], bias, label_weights) for label in rest])
             best = int(values.argmax())
             if not labels:
                 second = np.sort(values)[-2] if len(rest) > 1 else -np.inf
@@ -108,19 +109,9 @@ def choose_labels(
             ranks[d, labels[-1]] = len(labels)
 
 
-def _evaluate_set(rows: Array, x: Array, labels: list[int], scale: float, label_weights: LabelWeights) -> float:
-    """Return the value of a set: scaled log-likelihood, weights of labels, weight of the size."""
+def _evaluate_set(rows: Array, x: Array, labels: list[int], bias: Array, label_weights: Array) -> float:
+    """Return the value of a set: the log-likelihood, and weights of labels."""
     size = len(labels)
-    if len(label_weights.bias):
-        weights = 2 * label_weights.bias[np.ix_(labels, labels)].sum(axis=1) / size**2
-    else:
-        weights = np.full(size, 1 / size)
-    mixture = np.maximum(rows[:, labels] @ weights, SMALLEST_MIXTURE)
-    total = scale * float(x @ np.log(mixture)) + float(label_weights.of_label[labels].sum())
-    return total + size_weight(label_weights.of_size, size)
-
-
-def size_weight(table: Array, size: int) -> float:
-    """Return the weight of a number of labels; beyond the table each label adds the last difference again."""
-    last = len(table) - 1
-    return float(table[min(size, last)] + max(size - last, 0) * (table[last] - table[last - 1]))
+    shares = 2 * bias[np.ix_(labels, labels)].sum(axis=1) / size**2 if len(bias) else np.full(size, 1 / size)
+    mixture = np.maximum(rows[:, labels] @ shares, SMALLEST_MIXTURE)
+    return float(x @ np.log(mixture)) + float(label_weights[labels].sum())

@@ -1,4 +1,4 @@
-"""Kernels of search: scores of documents for one query, with reference and compiled backends.
+"""Kernels of search: scores of documents for one query.
 
 A Fisher kernel compares a document with a query by common classes and by common words. Both are inner products with the
 document's row P(α|d). For a query word *j* two vectors suffice, ``meet`` and ``mixture``: the word adds n(d,j)
@@ -8,11 +8,9 @@ one of its words.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from topiarist.arrays import Array
-from topiarist.kernels import load_record
 
 MIN_CLASS_SHARE = 1e-9  # a class with less changes the length of the lexical part by less than rounding
 
@@ -48,25 +46,3 @@ class Runs(NamedTuple):
 
 
 STRETCH = 128  # documents for each recorded maximum score
-
-
-class SearchKernels(NamedTuple):
-    """Functions of one backend."""
-
-    name: str
-    lexical_lengths: Callable[..., Any]
-    path_lengths: Callable[..., Any]
-    score_by_kernel: Callable[..., Any]
-    score_words: Callable[..., Any]
-    add_word_scores: Callable[..., Any]
-    score_half_vectors: Callable[..., Any]
-    score_byte_vectors: Callable[..., Any]
-    count_cooccurrences: Callable[..., Any]
-    unpack_rows: Callable[..., Any]
-    pick_counts: Callable[..., Any]
-
-
-def load(name: str = "compiled") -> SearchKernels:
-    """Return the record "reference", or else the compiled one."""
-    kernels: SearchKernels = load_record(SearchKernels, ("search",), name)
-    return kernels

@@ -2,8 +2,7 @@
 
 from topiarist.kernels import SMALLEST_MIXTURE
 from topiarist.kernels import load as load_kernels
-from topiarist.kernels.search import STRETCH, Postings, QueryVectors, Runs, SearchKernels
-from topiarist.kernels.search import load as load_search_kernels
+from topiarist.kernels.search import STRETCH, Postings, QueryVectors, Runs
 from topiarist.kernels.shard import CountsView, Shard, cut_evenly
 
 __all__ = [
@@ -13,9 +12,7 @@ __all__ = [
     "Postings",
     "QueryVectors",
     "Runs",
-    "SearchKernels",
     "Shard",
     "cut_evenly",
     "load_kernels",
-    "load_search_kernels",
 ]

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, hstack
 from topiarist.arrays import TINY, Array, Csr, DTypeLike, Floats, Integers
 from topiarist.counts.validation import compact_indices, count_tokens
 from topiarist.counts.weighting import scale_rows
-from topiarist.kernels.search import Postings, QueryVectors, SearchKernels
+from topiarist.kernels.search import Postings, QueryVectors
 from topiarist.models.engine.host import Engine, slice_rows
 from topiarist.models.fisher import scores
 from topiarist.models.fisher.scores import KernelView
@@ -39,25 +39,23 @@ def make_plain_view(n_words: int) -> KernelView:
     return KernelView(np.ones((n_words, 1)), None, np.ones(1))
 
 
-def make_terms(
-    engine: Engine, kernels: SearchKernels, views: Sequence[KernelView], counts: Csr, parts: Sequence[str]
-) -> list[Term]:
+def make_terms(engine: Engine, views: Sequence[KernelView], counts: Csr, parts: Sequence[str]) -> list[Term]:
     """Return all terms of some documents: the parts of each view, and the plain words once."""
     terms = []
     for view in views:
         rows = scores.read_rows(engine, view, counts)
         kernel_parts = [part for part in ("topical", "lexical", "levels") if part in parts]
-        terms += [make_term(engine, kernels, view, counts, rows, part) for part in kernel_parts]
+        terms += [make_term(engine, view, counts, rows, part) for part in kernel_parts]
     if "plain" in parts:
         view = make_plain_view(counts.shape[1])
-        terms.append(make_term(engine, kernels, view, counts, np.ones((counts.shape[0], 1)), "lexical"))
+        terms.append(make_term(engine, view, counts, np.ones((counts.shape[0], 1)), "lexical"))
     return terms
 
 
-def make_term(engine: Engine, kernels: SearchKernels, view: KernelView, counts: Csr, rows: Floats, part: str) -> Term:
+def make_term(engine: Engine, view: KernelView, counts: Csr, rows: Floats, part: str) -> Term:
     """Return one term of some documents, from their rows."""
     if part == "lexical":
-        return Term(view, rows, None, scores.compute_lexical_lengths(engine, kernels, view, counts, rows))
+        return Term(view, rows, None, scores.compute_lexical_lengths(engine, view, counts, rows))
     dense = (
         scores.score_topics(engine, view, counts, rows)
         if part == "topical"
@@ -107,7 +105,6 @@ def make_postings(counts: Csr, dtype: DTypeLike = np.float64) -> Postings:
 
 def compute_matrix(
     engine: Engine,
-    kernels: SearchKernels,
     left: tuple[Csr, Sequence[Term]],
     right: tuple[Csr, Sequence[Term]],
     normalise: str | None,
@@ -122,9 +119,8 @@ def compute_matrix(
             _add_dense(engine, left_scale[:, None] * left_term.dense, right_scale[:, None] * right_term.dense, out)
         else:
             lengths = np.maximum(count_tokens(right[0]), TINY)
-            _add_lexical(
-                engine, kernels, (left[0], left_term, left_scale), (index, right_term, right_scale / lengths), out
-            )
+            right_side = (index, right_term, right_scale / lengths)
+            _add_lexical(engine, (left[0], left_term, left_scale), right_side, out)
     return out
 
 
@@ -137,7 +133,6 @@ def _add_dense(engine: Engine, left: Floats, right: Floats, out: Floats) -> None
 
 def _add_lexical(
     engine: Engine,
-    kernels: SearchKernels,
     left: tuple[Csr, Term, Floats],
     right: tuple[Postings, Term, Floats],
     out: Floats,
@@ -164,6 +159,6 @@ def _add_lexical(
         ) -> None:
             span = slice(ends[place], ends[place + 1])
             query = QueryVectors(words[0][span], words[1][span], words[2][span], no_topics)
-            kernels.score_by_kernel(index, query, rows, rows, scales, 0, out[docs[place]])
+            engine.kernels.score_by_kernel(index, query, rows, rows, scales, 0, out[docs[place]])
 
         engine.threads.map(piece, range(len(documents)))

@@ -25,7 +25,6 @@ from topiarist.arrays import TINY, Csr, Floats, Integers
 from topiarist.counts.validation import count_tokens
 from topiarist.counts.weighting import scale_rows, shorten_documents
 from topiarist.kernels import SMALLEST_MIXTURE
-from topiarist.kernels.search import SearchKernels
 from topiarist.kernels.shard import CountsView
 from topiarist.models import categorisers, plsa
 from topiarist.models.engine.host import Engine
@@ -196,9 +195,7 @@ def score_words(view: KernelView, counts: Csr, rows: Floats) -> Csr:
     return features
 
 
-def compute_lexical_lengths(
-    engine: Engine, kernels: SearchKernels, view: KernelView, counts: Csr, rows: Floats
-) -> Floats:
+def compute_lexical_lengths(engine: Engine, view: KernelView, counts: Csr, rows: Floats) -> Floats:
     """Return the squared length of each document's lexical part, without forming it."""
     out = np.zeros(counts.shape[0])
     mixed = None if view.one_class else view.mix
@@ -217,9 +214,9 @@ def compute_lexical_lengths(
         indptr = side.indptr[part.start : part.stop + 1]
         arguments = indptr, side.indices, side.data, topic_rows[part], classes
         if mix is not None:
-            kernels.path_lengths(*arguments, mix, squares, out[part])
+            engine.kernels.path_lengths(*arguments, mix, squares, out[part])
         else:
-            kernels.lexical_lengths(*arguments, squares, out[part])
+            engine.kernels.lexical_lengths(*arguments, squares, out[part])
 
     engine.threads.map(compute_slice, side.slices)
     return np.asarray(out / np.maximum(count_tokens(counts), MIN_TOKENS) ** 2)

@@ -20,8 +20,7 @@ from scipy.sparse import csr_array
 from topiarist.arrays import Array, Bools, Csr, Floats, Integers
 from topiarist.counts.weighting import shorten_documents
 from topiarist.kernels import SMALLEST_MIXTURE
-from topiarist.kernels import labels as kernels
-from topiarist.kernels.labels import EXCLUDED_WEIGHT, LabelWeights
+from topiarist.kernels.labels import EXCLUDED_WEIGHT
 from topiarist.kernels.shard import CountsView, cut_evenly
 from topiarist.models.engine.host import Engine
 from topiarist.models.plsa import fold_in_rows
@@ -38,9 +37,9 @@ class Mixture:
     is_allowed: Any  # labels that can be chosen: bool (n_labels,)
 
     @property
-    def label_weights(self) -> LabelWeights:
+    def label_weights(self) -> Floats:
         """Uniform prior over the sets of allowed labels."""
-        return LabelWeights(self.bias, np.where(self.is_allowed, 0.0, EXCLUDED_WEIGHT), np.zeros(2))
+        return np.where(self.is_allowed, 0.0, EXCLUDED_WEIGHT)
 
     def weights(self, labels: Integers) -> Floats:
         """(M1), (M2): return c for each label of a set."""
@@ -85,19 +84,11 @@ def _choose_slice(
     engine: Engine, mixture: Mixture, counts: Csr, rows: slice, *, gains: bool = False
 ) -> tuple[Any, Floats]:
     n_docs, n_labels = rows.stop - rows.start, mixture.by_word.shape[1]
-    ranks, n_labels_of_docs = np.empty((n_docs, n_labels), np.int32), np.empty((n_docs if gains else 0, n_labels))
-    verbs, indptr = kernels.load(engine.kernels.name), counts.indptr[rows.start : rows.stop + 1]
-    verbs.choose_labels(
-        indptr,
-        counts.indices,
-        counts.data,
-        mixture.by_word,
-        np.ones(n_docs),
-        mixture.label_weights,
-        ranks,
-        n_labels_of_docs,
-    )
-    return ranks, n_labels_of_docs
+    ranks, gains_of_docs = np.empty((n_docs, n_labels), np.int32), np.empty((n_docs if gains else 0, n_labels))
+    indptr = counts.indptr[rows.start : rows.stop + 1]
+    parameters = (mixture.by_word, mixture.bias, mixture.label_weights)
+    engine.kernels.choose_labels(indptr, counts.indices, counts.data, *parameters, ranks, gains_of_docs)
+    return ranks, gains_of_docs
 
 
 def _to_sparse(ranks: Integers) -> tuple[Any, Any, Any]:
@@ -116,7 +107,7 @@ def _slice_documents(counts: Csr, mixture: Mixture) -> list[slice]:
 def label_likelihoods(engine: Engine, mixture: Mixture, counts: Csr) -> Floats:
     """Return Σ x log θ_l of each document and each single label."""
     by_word = np.log(np.maximum(mixture.by_word, SMALLEST_MIXTURE))
-    return np.asarray(counts @ by_word) + mixture.label_weights.of_label
+    return np.asarray(counts @ by_word) + mixture.label_weights
 
 
 def contributions(mixture: Mixture, words: Integers, x: Floats, ranks: Integers, gains: Floats, label: int) -> Floats:

@@ -18,7 +18,6 @@ import numpy as np
 
 from topiarist.arrays import Floats, Integers
 from topiarist.kernels import SMALLEST_MIXTURE
-from topiarist.kernels import labels as kernels
 from topiarist.kernels.labels import LabelSetCounts
 from topiarist.kernels.shard import cut_evenly
 from topiarist.models.em import State
@@ -124,7 +123,7 @@ class Pmm:
         self, shared: Params, block: Block, local: Floats, inverse_temperature: float = 1.0
     ) -> tuple[Stats, Floats]:
         """Compute (M4), and (M5) in PMM2: first by label set, then by label, each writing its own results."""
-        sets, label_kernels, threads = block.sets, self._kernels, self.engine.threads
+        sets, label_kernels, threads = block.sets, self.engine.kernels, self.engine.threads
         weights = member_weights(block, shared.bias)
         ratios, sums, count = np.empty(len(sets.data)), np.empty(len(sets.labels)), np.zeros(len(shared.stored))
         mixtures = np.empty(len(sets.data))
@@ -152,7 +151,7 @@ class Pmm:
 
     def normalise(self, stored: Floats, default: Floats, bias: Floats) -> Params:
         """Scale the words of each label to sum one, in place; an empty label becomes uniform."""
-        ends, n_words, label_kernels = self.pattern.ends, self.pattern.n_words, self._kernels
+        ends, n_words, label_kernels = self.pattern.ends, self.pattern.n_words, self.engine.kernels
 
         def by_label(piece: slice) -> None:
             label_kernels.normalise_labels(ends, piece.start, piece.stop, stored, default, n_words)
@@ -213,7 +212,7 @@ class Pmm:
         return product + float(scalar((new.bias - current.bias).ravel(), (new.bias - previous.bias).ravel())) < 0
 
     def _extrapolate_parameters(self, old: Params, new: Params, stride: float, out: Params) -> float:
-        label_kernels = self._kernels
+        label_kernels = self.engine.kernels
 
         def extrapolate_slice(span: slice) -> float:
             return float(label_kernels.extrapolate_change(old.stored[span], new.stored[span], stride, out.stored[span]))
@@ -222,10 +221,6 @@ class Pmm:
         changes.append(label_kernels.extrapolate_change(old.default, new.default, stride, out.default))
         changes.append(label_kernels.extrapolate_change(old.bias.ravel(), new.bias.ravel(), stride, out.bias.ravel()))
         return max(changes)
-
-    @property
-    def _kernels(self) -> kernels.LabelKernels:
-        return kernels.load(self.engine.kernels.name)
 
 
 def _slice_places(flat: Floats) -> list[slice]:

@@ -19,7 +19,7 @@ from topiarist.collection.search.index.topics import list_words
 from topiarist.collection.search.results import Explanation, TopicReason, WordReason
 from topiarist.collection.search.words.near_spellings import suggest_words
 from topiarist.estimators.common import options
-from topiarist.models.engine import QueryVectors, load_search_kernels
+from topiarist.models.engine import QueryVectors
 from topiarist.models.fisher import matrix, scores
 from topiarist.models.fisher.scores import KernelView
 
@@ -162,16 +162,15 @@ class KernelScorer(Scorer):
         return np.union1d(rows, self.index.shortlist.choose_largest(self._vectors, allowed))
 
     def _score(self, segments: Sequence[Segment]) -> Floats:
-        kernels, threads = load_search_kernels(), self.index.threads
-        total = np.zeros(sum(map(len, segments)))
+        engine, total = self.index._engine, np.zeros(sum(map(len, segments)))
         of_kernel, of_words = self.weights
         if self.views:
             query_vectors = [view.wanted for view in self.views]
-            total += of_kernel * np.concatenate([part.by_meaning(kernels, query_vectors, threads) for part in segments])
+            total += of_kernel * np.concatenate([part.by_meaning(engine, query_vectors) for part in segments])
         if of_words is not None and not self.is_empty:
             average, weights = of_words
             columns = self.counts.columns
-            total += np.concatenate([part.by_words(kernels, columns, weights, average, threads) for part in segments])
+            total += np.concatenate([part.by_words(engine, columns, weights, average) for part in segments])
         return total if self._unlike_scorer is None else total - UNLIKE_WEIGHT * self._unlike_scorer._score(segments)
 
     def explain(self, row: int) -> Explanation:
@@ -227,7 +226,7 @@ class View:
 
 def view_query(scorer: KernelScorer) -> list[View]:
     """Return the views of a query through all lenses; empty for a query without words."""
-    index, query, kernels = scorer.index, scorer.counts, load_search_kernels()
+    index, query = scorer.index, scorer.counts
     if not len(query.columns):
         return []
     counts, parts_by_lens, lengths = query.matrix, [], []
@@ -236,9 +235,8 @@ def view_query(scorer: KernelScorer) -> list[View]:
         row = scores.read_rows(index._engine, narrowed, counts)
         topical = scores.score_topics(index._engine, narrowed, counts, row)
         lengths.append((topical**2).sum(axis=1) * ("topical" in of_lens))
-        lengths.append(
-            scores.compute_lexical_lengths(index._engine, kernels, narrowed, counts, row) * ("lexical" in of_lens)
-        )
+        lexical = scores.compute_lexical_lengths(index._engine, narrowed, counts, row)
+        lengths.append(lexical * ("lexical" in of_lens))
         parts_by_lens.append((narrowed, row, topical[0]))
     scales = [float(scale[0]) for scale in matrix.compute_scales(lengths, query.counts[:1], index.normalise)]
     return [

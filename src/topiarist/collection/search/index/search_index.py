@@ -54,7 +54,7 @@ from topiarist.errors import DamagedError, InputError, UsageError
 from topiarist.estimators.common import options
 from topiarist.estimators.similarity.lenses import list_kernel_sets, make_kernel_view, tree_of
 from topiarist.execution.threads import Threads
-from topiarist.models.engine import load_kernels, load_search_kernels
+from topiarist.models.engine import load_kernels
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
 from topiarist.models.fisher.matrix import make_plain_view
@@ -164,7 +164,7 @@ class SearchIndex:
 
     def _segment(self, counts: Any) -> Segment:
         return build_segment(
-            self._engine, load_search_kernels(), self.lenses, counts,
+            self._engine, self.lenses, counts,
             parts=self.parts, normalise=self.normalise, dtype=np.dtype(self.dtype), shape=self.shape,
         )  # fmt: skip
 

@@ -20,7 +20,7 @@ from topiarist.collection.search.index.topics import Shape
 from topiarist.counts.validation import count_tokens
 from topiarist.errors import InputError
 from topiarist.execution.threads import Threads
-from topiarist.models.engine import Postings, QueryVectors, SearchKernels, load_search_kernels
+from topiarist.models.engine import Postings, QueryVectors, load_kernels
 from topiarist.models.engine.host import Engine
 from topiarist.models.fisher import matrix
 from topiarist.models.fisher import scores as fisher
@@ -43,7 +43,7 @@ def unpack_rows(rows: Any) -> Floats:
     if rows.dtype != PACKED_DTYPE:
         return np.asarray(rows)
     unpacked: Floats = np.empty(rows.shape, np.float32)
-    load_search_kernels().unpack_rows(np.ascontiguousarray(rows), unpacked)
+    load_kernels().unpack_rows(np.ascontiguousarray(rows), unpacked)
     return unpacked
 
 
@@ -90,7 +90,7 @@ class Segment:
         """Runs of documents."""
         return [slice(start, min(start + BLOCK, len(self))) for start in range(0, len(self), BLOCK)]
 
-    def by_meaning(self, kernels: SearchKernels, queries: Sequence[QueryVectors], threads: Threads) -> Floats:
+    def by_meaning(self, engine: Engine, queries: Sequence[QueryVectors]) -> Floats:
         """Return the kernel values of all documents with a query."""
         out = np.zeros(len(self))
         local = [self._local(query) for query in queries]
@@ -99,9 +99,10 @@ class Segment:
             for number, (query, scales) in enumerate(zip(local, self.scales, strict=True)):
                 class_shares, topical = self.shares(number, rows)
                 wide = scales[rows].astype(np.float64, copy=False)
-                kernels.score_by_kernel(self.postings, query, class_shares, topical, wide, rows.start, out[rows])
+                part = (class_shares, topical, wide, rows.start, out[rows])
+                engine.kernels.score_by_kernel(self.postings, query, *part)
 
-        threads.map(block, self.blocks)
+        engine.threads.map(block, self.blocks)
         return out
 
     def shares(self, number: int, documents: Any) -> tuple[Floats, Floats]:
@@ -110,9 +111,7 @@ class Segment:
         unpacked = unpack_rows(rows[documents])
         return unpacked, unpacked if topical is rows else topical[documents]
 
-    def by_words(
-        self, kernels: SearchKernels, columns: Any, weights: Floats, average: float, threads: Threads
-    ) -> Floats:
+    def by_words(self, engine: Engine, columns: Any, weights: Floats, average: float) -> Floats:
         """Return BM25 of all documents (F7) for the words in ``columns`` and their weights."""
         out = np.zeros(len(self))
         places, has_postings = self.places(columns)
@@ -120,9 +119,9 @@ class Segment:
 
         def block(rows: slice) -> None:
             norms = K1 * (1 - B + B * self.lengths[rows].astype(np.float64, copy=False) / average)
-            kernels.score_words(self.postings, places, weights, norms, rows.start, out[rows])
+            engine.kernels.score_words(self.postings, places, weights, norms, rows.start, out[rows])
 
-        threads.map(block, self.blocks)
+        engine.threads.map(block, self.blocks)
         return out
 
     def _local(self, query: QueryVectors) -> QueryVectors:
@@ -148,7 +147,7 @@ class Segment:
         all_places: Any = np.full(len(columns), -1)
         all_places[has_postings] = places
         counts = np.zeros((len(rows), len(columns)))
-        load_search_kernels().pick_counts(self.postings, all_places, rows, counts)
+        load_kernels().pick_counts(self.postings, all_places, rows, counts)
         return counts
 
 
@@ -205,7 +204,7 @@ def _by_segment(segments: Sequence[Segment], rows: Any) -> list[tuple[Segment, A
 
 
 def build_segment(
-    engine: Engine, kernels: SearchKernels, lenses: Sequence[KernelView], counts: Csr,
+    engine: Engine, lenses: Sequence[KernelView], counts: Csr,
     *, parts: Sequence[Sequence[str]], normalise: str | None, dtype: Any, shape: Shape | None = None,
 ) -> Segment:  # fmt: skip
     """Read documents through all lenses and return their segment; single precision stores shares in bytes.
@@ -227,7 +226,7 @@ def build_segment(
         topical.append(stored_rows if lens.class_information is None else np.ascontiguousarray(scores, dtype))
         lengths.append((scores**2).sum(axis=1) if "topical" in of_lens else no)
         with_words = "lexical" in of_lens
-        lengths.append(fisher.compute_lexical_lengths(engine, kernels, lens, counts, class_rows) if with_words else no)
+        lengths.append(fisher.compute_lexical_lengths(engine, lens, counts, class_rows) if with_words else no)
     tokens = count_tokens(counts)
     scale_factors = matrix.compute_scales(lengths, tokens, normalise)
     per_token = 1.0 / np.maximum(tokens, fisher.MIN_TOKENS)

@@ -20,7 +20,7 @@ from topiarist.collection.search.words.word_index import WordIndex
 from topiarist.counts.scratch import prefetch_pages
 from topiarist.errors import DamagedError
 from topiarist.execution.threads import Threads
-from topiarist.models.engine import STRETCH, Runs, load_search_kernels
+from topiarist.models.engine import STRETCH, Runs, load_kernels
 
 DOCUMENTS_PER_TASK = 1 << 18  # documents that a thread adds words to before it takes others; whole stretches
 ROUNDING = 1e-12  # of the mean square: a variance below it may be nothing
@@ -99,7 +99,7 @@ def _score_segment(
 ) -> tuple[Floats, Array]:
     """Write the scores of one segment to ``out``; return its peaks and sums."""
     runs, weights = find_runs(lists, words)
-    add, peaks = load_search_kernels().add_word_scores, np.zeros(-(-len(out) // STRETCH), np.float32)
+    add, peaks = load_kernels().add_word_scores, np.zeros(-(-len(out) // STRETCH), np.float32)
 
     def add_block(start: int) -> Array:
         here, sums = slice(start, start + DOCUMENTS_PER_TASK), np.zeros(4)

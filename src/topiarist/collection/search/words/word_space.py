@@ -20,7 +20,7 @@ from topiarist.collection.search.words.line_file import find_line, read_lines, w
 from topiarist.collection.search.words.posting_lists import PostingLists
 from topiarist.counts.lsi import truncated_svd
 from topiarist.errors import DamagedError
-from topiarist.models.engine import load_search_kernels
+from topiarist.models.engine import load_kernels
 from topiarist.storage.array_files import map_array, save
 
 DIMENSIONS, SAMPLE = 100, 20_000  # of the space, and documents from which it is learned
@@ -59,7 +59,7 @@ class WordSpace:
         scaled = (direction * self.scales).astype(np.float32)
         if places.dtype != np.int8 or places.shape != (len(cosines), *scaled.shape):  # the kernel looks without asking
             raise DamagedError("documents and words have different dimensions", hint="topiarist check")
-        load_search_kernels().score_byte_vectors(np.ascontiguousarray(places), scaled, cosines)
+        load_kernels().score_byte_vectors(np.ascontiguousarray(places), scaled, cosines)
         return cosines
 
     def placed(self, documents: PostingLists) -> Array:

@@ -24,7 +24,7 @@ from topiarist.models.gaussian.mixture import Ggm
 from topiarist.models.gaussian.mixture import Params as GaussianParams
 from topiarist.models.labels import pmm
 from topiarist.models.labels.label_sets import group_by_label_set
-from topiarist.models.seeds import Seeds
+from topiarist.models.path_models import Seeds
 
 Problem = Mapping[str, np.ndarray]
 N_DOCS, N_WORDS = 30, 24

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from topiarist import CAM, HPLSA, Tree
 from topiarist.errors import UsageError
 from topiarist.estimators.model_folder import load_model, save_model
-from topiarist.models.seeds import TOKEN_SHARE
+from topiarist.models.path_models import TOKEN_SHARE
 
 SUBJECTS, EACH, WORDS = 4, 30, 10
 COMMON, LOOSE = SUBJECTS * WORDS, SUBJECTS * WORDS + 10  # columns of common words, and one word of all subjects alike

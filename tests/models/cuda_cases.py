@@ -25,7 +25,7 @@ from topiarist.models import cam, em, hplsa, plsa
 from topiarist.models.engine.cuda import CudaEngine
 from topiarist.models.engine.cuda_counts import PinnedRows, cut_blocks
 from topiarist.models.engine.host import Engine, make_paths
-from topiarist.models.seeds import Seeds
+from topiarist.models.path_models import Seeds
 
 simulator.patient()
 

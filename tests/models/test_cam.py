@@ -19,6 +19,7 @@ from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import cam, em, hplsa
 from topiarist.models.engine import host
+from topiarist.models.path_models import make_uniform_mix
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "cam_em.json").read_text())
 NODE_MIX = {"heldout": "heldout", "train": "ml", "fixed": "fixed"}
@@ -321,7 +322,7 @@ def test_fit_recovers_planted_clusters(node_mix):
     data, truth, words = trees.planted(np.random.default_rng(4), mask)
     heldout = drawn(csr_matrix(data.astype(float)), 3)
     block = block_of(csr_matrix(data - heldout.toarray()), heldout)
-    even, rng = hplsa.make_uniform_mix(mask), np.random.default_rng(0)
+    even, rng = make_uniform_mix(mask), np.random.default_rng(0)
     collection = data.sum(axis=0) / data.sum()
     model = model_of(
         mask, node_mix=node_mix, fixed_mix=even, collection=collection, prior_tokens=np.full(mask.shape[1], 0.5)

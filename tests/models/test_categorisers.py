@@ -17,6 +17,7 @@ from topiarist.kernels import Folding, load
 from topiarist.kernels.shard import CountsView, Shard
 from topiarist.models import categorisers, em
 from topiarist.models.engine import host
+from topiarist.models.path_models import make_uniform_mix
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "categorisers.json").read_text())
 SEEDS = st.integers(0, 10**6)
@@ -215,7 +216,7 @@ def test_interpolation_finds_level_of_words():
             folds.append(CountsView(table.indptr, table.indices, data, np.array([0, len(complete)])))
             local.append(categorisers.pool_words(engine_of(), csr_array(complete - part), mask, 0.01, np.float64))
         model = categorisers.Interpolation(engine_of(), mask, 0.01)
-        start = em.State(categorisers.make_uniform_mix(mask), tuple(local))
+        start = em.State(make_uniform_mix(mask), tuple(local))
         mix = em.run(model, folds, start, em.Rules(200, 1e-7, complete.sum(), accelerate=False)).state.shared
         np.testing.assert_allclose(mix.sum(axis=1), 1)
         if share < 0.5:

@@ -18,6 +18,7 @@ from topiarist.kernels import load
 from topiarist.kernels.shard import Shard
 from topiarist.models import em, hplsa, plsa
 from topiarist.models.engine.host import Engine
+from topiarist.models.path_models import make_uniform_mix
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "hplsa_em.json").read_text())
 SEEDS = st.integers(0, 10**6)
@@ -142,7 +143,7 @@ def test_objective_never_falls(matrix, seed, variant, topic_mix, accelerate):
     assert (params.topic_given_class[~mask] == 0).all()
     np.testing.assert_allclose(fit.state.local[0].sum(axis=1), 1, rtol=1e-12)
     if topic_mix == "uniform":
-        np.testing.assert_array_equal(params.topic_given_class, hplsa.make_uniform_mix(mask))
+        np.testing.assert_array_equal(params.topic_given_class, make_uniform_mix(mask))
 
 
 @given(counts(max_docs=10, min_filled=2), SEEDS, st.sampled_from(["em", "cem"]))
@@ -305,7 +306,7 @@ def test_fit_recovers_planted_classes(variant):
     rows, columns = linear_sum_assignment(-joint)
     assert joint[rows, columns].sum() > 0.95 * len(truth)
     classes = model.class_word_table(fit.state.shared).T[rows]  # which node of a path has a word is not determined
-    distance = np.abs(classes - (hplsa.make_uniform_mix(mask) @ words)[columns]).sum(axis=1) / 2
+    distance = np.abs(classes - (make_uniform_mix(mask) @ words)[columns]).sum(axis=1) / 2
     assert distance.max() < 0.1
 
 
@@ -403,7 +404,7 @@ def test_start_distinguishes_leaves_and_shared_topics():
     np.testing.assert_allclose(words.sum(axis=1), 1.0)
     assert words[0].max() < 0.07  # 1/30 and a disturbance
     assert (words[1:].max(axis=1) > 0.07).all()
-    np.testing.assert_array_equal(state.shared.topic_given_class, hplsa.make_uniform_mix(mask))
+    np.testing.assert_array_equal(state.shared.topic_given_class, make_uniform_mix(mask))
     np.testing.assert_array_equal(state.local[0], np.full((6, 3), 1 / 3))
 
 

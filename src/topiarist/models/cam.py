@@ -27,9 +27,9 @@ from topiarist.arrays import TINY, Floats, Ints, Move
 from topiarist.kernels import Paths
 from topiarist.kernels.shard import CountsView, Shard
 from topiarist.models.directions import Directions, add_agreement, sum_vectors
-from topiarist.models.em import State
+from topiarist.models.em import AdditiveStats
 from topiarist.models.engine.host import Engine, PathPairs
-from topiarist.models.seeds import Seeds
+from topiarist.models.path_models import PathModel, Seeds, make_uniform_mix, normalise_mix
 
 NodeMix = Literal["heldout", "ml", "fixed"]
 
@@ -75,7 +75,7 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Stats:
+class Stats(AdditiveStats):
     """Expected counts of a block, additive over blocks."""
 
     node_word_count: Floats  # (n_nodes, n_words)
@@ -84,22 +84,9 @@ class Stats:
     objective: float  # T Σ_d log Σ_c P(c) Π_w P(w|c)^(n/T): per token as the log-prior is, at any temperature
     direction_sum: Floats | None = None  # (n_clusters, n_dimensions)
 
-    def __add__(self, other: Stats) -> Stats:
-        return Stats(
-            self.node_word_count + other.node_word_count,
-            self.cluster_node_count + other.cluster_node_count,
-            self.cluster_count + other.cluster_count,
-            self.objective + other.objective,
-            other.direction_sum if self.direction_sum is None else _add(self.direction_sum, other.direction_sum),
-        )
-
-
-def _add(first: Floats, second: Floats | None) -> Floats:
-    return first if second is None else first + second
-
 
 @dataclass(frozen=True)
-class Cam:
+class Cam(PathModel):
     """Cluster-abstraction model for the EM loop.
 
     ``node_mix`` is the source of P(a|c): "heldout" tokens (C4), the training tokens ("ml", which tends to flat
@@ -117,8 +104,7 @@ class Cam:
     keeps_rows: bool = True  # False: the E-step returns no P(c|d)
 
     def __post_init__(self) -> None:
-        if self.path_mask.ndim != 2 or self.path_mask.dtype != bool or not self.path_mask.any(axis=1).all():
-            raise ValueError("path_mask must be a boolean (clusters, nodes) array with a node on every path")
+        self._check_mask()
         if self.node_mix == "fixed" and (self.fixed_mix is None or self.fixed_mix.shape != self.path_mask.shape):
             raise ValueError(f"node_mix='fixed' requires fixed_mix, P(a|c) of shape {self.path_mask.shape}")
 
@@ -156,34 +142,23 @@ class Cam:
         words = stats.node_word_count
         if self.collection is not None and self.prior_tokens is not None:
             words = self.engine.add_outer(words, self.prior_tokens, self.collection)
-        if self.seeds is not None:
-            words = self.seeds.add_to(self.engine, words)
-        words = self.engine.normalise_rows(words, 0.0)
-        mix = stats.cluster_node_count
-        total = mix.sum(axis=1, keepdims=True)
-        even = self.path_mask / self.path_mask.sum(axis=1, keepdims=True)
-        mix = np.where(total > 0, mix / np.where(total > 0, total, 1.0), even)
+        words = self.engine.normalise_rows(self._add_seeds(words), 0.0)
+        mix = normalise_mix(stats.cluster_node_count, make_uniform_mix(self.path_mask))
         if self.node_mix == "fixed" and self.fixed_mix is not None:
             mix = self.fixed_mix
         prior, sums = stats.cluster_count / max(stats.cluster_count.sum(), TINY), stats.direction_sum
-        return Params(
-            words, mix, prior, None if self.vector_model is None or sums is None else self.vector_model.means(sums)
-        )
+        means = None if self.vector_model is None or sums is None else self.vector_model.means(sums)
+        return Params(words, mix, prior, means)
 
     def log_prior(self, shared: Params) -> float:
         """Return Σ_a tokens(a) Σ_w P(w) log P(w|a), plus the log-priors of seeds and directions."""
         total = 0.0
         if self.collection is not None and self.prior_tokens is not None:
             total += self.engine.weighted_logs(shared.word_given_node, self.prior_tokens, self.collection)
-        if self.seeds is not None:
-            total += self.seeds.log_prior(self.engine, shared.word_given_node)
+        total += self._word_prior(shared.word_given_node, 0.0)
         if self.vector_model is not None and shared.directions is not None:
             total += self.vector_model.log_prior(shared.directions)
         return total
-
-    def extrapolate(self, old: State, new: State, stride: float) -> State:
-        """Return the new state: steps are few and clusters converge quickly, so nothing is extrapolated."""
-        return new
 
     def fold_in(
         self, shared: Params, rows: CountsView, inverse_temperature: float = 1.0, vectors: Floats | None = None
@@ -204,14 +179,6 @@ class Cam:
     def class_word_table(self, shared: Params) -> Floats:
         """Return P(w|c) = Σ_a P(a|c) P(w|a), (n_words, n_clusters)."""
         return self.engine.sum_along_paths(shared.word_given_node, self._paths(shared))
-
-    def log_likelihood(self, shared: Params, rows: CountsView, posterior: Floats) -> float:
-        """(C5): return Σ n log Σ_c P(c|d) P(w|c)."""
-        return self.engine.log_likelihood(rows, posterior, self.class_word_table(shared))
-
-    def log_likelihoods(self, shared: Params, rows: CountsView, posterior: Floats) -> Floats:
-        """Return the log-likelihood (C5) of each document."""
-        return self.engine.log_likelihoods(rows, posterior, self.class_word_table(shared))
 
     def evaluate_heldout(
         self, shared: Params, block: Block, local: Floats | None = None, inverse_temperature: float = 1.0

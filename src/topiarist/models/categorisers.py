@@ -20,9 +20,9 @@ import numpy as np
 from topiarist.arrays import TINY, Bools, Csr, DTypeLike, Floats
 from topiarist.kernels import SMALLEST_MIXTURE, Folding, Paths
 from topiarist.kernels.shard import CountsView, Shard, allocate_aligned
-from topiarist.models.em import State
-from topiarist.models.engine.host import Engine, make_paths, slice_rows
-from topiarist.models.seeds import Seeds
+from topiarist.models.em import AdditiveStats, State
+from topiarist.models.engine.host import Engine, make_paths
+from topiarist.models.path_models import PathModel, Seeds, make_uniform_mix, normalise_mix
 
 TopicMix = Literal["ml", "fixed"]
 START_BACKGROUND = 1e-3  # share of uniform words in the start with smoothing, which excludes zero
@@ -57,7 +57,7 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Stats:
+class Stats(AdditiveStats):
     """Expected counts of a block, additive over blocks."""
 
     topic_word_count: Floats  # (n_nodes, n_words)
@@ -65,17 +65,9 @@ class Stats:
     class_count: Floats  # (n_classes,) documents
     objective: float
 
-    def __add__(self, other: Stats) -> Stats:
-        return Stats(
-            self.topic_word_count + other.topic_word_count,
-            self.class_topic_count + other.class_topic_count,
-            self.class_count + other.class_count,
-            self.objective + other.objective,
-        )
-
 
 @dataclass(frozen=True)
-class Hplc:
+class Hplc(PathModel):
     """Hierarchical classifier for the EM loop. A smoothing parameter is a Dirichlet concentration minus one (P4).
 
     P(ν|α) is learned from the same tokens ("ml") or "fixed": uniform, or from ``Interpolation``.
@@ -90,8 +82,7 @@ class Hplc:
     seeds: Seeds | None = None  # seed words of topics
 
     def __post_init__(self) -> None:
-        if self.path_mask.ndim != 2 or self.path_mask.dtype != bool or not self.path_mask.any(axis=1).all():
-            raise ValueError("path_mask must be a boolean (classes, nodes) array with a node on every path")
+        self._check_mask()
         if (self.topic_mix == "fixed") != (self.fixed_mix is not None):
             raise ValueError("expected fixed_mix for topic_mix='fixed', and only for it")
 
@@ -104,7 +95,7 @@ class Hplc:
         prior = float(block.class_count @ np.log(np.maximum(shared.class_prior, TINY)))
         if block.unlabelled is None and block.table is not None:
             topic_count, mix_count, total = distribute_table(self.engine, block.table, topics, paths)
-            return Stats(topic_count, mix_count, block.class_count, total / inverse_temperature + prior), None
+            return Stats(topic_count, mix_count, np.array(block.class_count), total / inverse_temperature + prior), None
         assert block.unlabelled is not None  # noqa: S101  a block has a table or documents
         words = self.engine.sum_along_paths(topics, paths)
         free_words = self.engine.power(words, 1.0 / inverse_temperature)
@@ -125,25 +116,15 @@ class Hplc:
 
     def m_step(self, stats: Stats) -> Params:
         """Compute (H6) with the prior of (P4), and P(α) by documents."""
-        words = stats.topic_word_count
-        if self.seeds is not None:
-            words = self.seeds.add_to(self.engine, words)
-        words = self.engine.normalise_rows(words, self.smoothing)
+        words = self.engine.normalise_rows(self._add_seeds(stats.topic_word_count), self.smoothing)
         prior = stats.class_count / max(float(stats.class_count.sum()), TINY)
         if self.fixed_mix is not None:
             return Params(words, self.fixed_mix, prior)
-        return Params(words, normalise_mix(stats.class_topic_count, self.path_mask), prior)
+        return Params(words, normalise_mix(stats.class_topic_count, make_uniform_mix(self.path_mask)), prior)
 
     def log_prior(self, shared: Params) -> float:
         """Return the log-prior (P4), plus that of the seeds."""
-        seed_prior = self.seeds.log_prior(self.engine, shared.word_given_topic) if self.seeds is not None else 0.0
-        return seed_prior + (
-            self.smoothing * self.engine.sum_of_logs(shared.word_given_topic) if self.smoothing else 0.0
-        )
-
-    def extrapolate(self, old: State, new: State, stride: float) -> State:
-        """Return the new state: steps are few and cheap, so nothing is extrapolated."""
-        return new
+        return self._word_prior(shared.word_given_topic, self.smoothing)
 
     def class_word_table(self, shared: Params) -> Floats:
         """Return P(j|α), (n_words, n_classes)."""
@@ -155,14 +136,11 @@ class Hplc:
 
 
 @dataclass(frozen=True)
-class MixStats:
+class MixStats(AdditiveStats):
     """Tokens of each class at each topic of its path, and the log-likelihood of the held-out tokens."""
 
     class_topic_count: Floats
     objective: float
-
-    def __add__(self, other: MixStats) -> MixStats:
-        return MixStats(self.class_topic_count + other.class_topic_count, self.objective + other.objective)
 
 
 @dataclass(frozen=True)
@@ -192,7 +170,8 @@ class Interpolation:
 
     def m_step(self, stats: MixStats) -> Floats:
         """Return P(ν|α) with one token spread over each path, so that few documents exclude no topic."""
-        return normalise_mix(stats.class_topic_count + make_uniform_mix(self.path_mask), self.path_mask)
+        even = make_uniform_mix(self.path_mask)
+        return normalise_mix(stats.class_topic_count + even, even)
 
     def log_prior(self, shared: Floats) -> float:
         """Return zero: there is no prior."""
@@ -235,39 +214,11 @@ def pool_words(engine: Engine, table: Csr, path_mask: Bools, smoothing: float, d
     return engine.normalise_rows(words, START_BACKGROUND / words.shape[1]) if smoothing else words
 
 
-def make_uniform_mix(path_mask: Bools) -> Floats:
-    """Return P(ν|α) that is uniform on the path."""
-    mix: Floats = path_mask / path_mask.sum(axis=1, keepdims=True)
-    return mix
-
-
-def normalise_mix(class_topic_count: Floats, path_mask: Bools) -> Floats:
-    """(H6): return P(ν|α) from counts; uniform for an empty class."""
-    total = class_topic_count.sum(axis=1, keepdims=True)
-    return np.where(total > 0, class_topic_count / np.where(total > 0, total, 1.0), make_uniform_mix(path_mask))
-
-
 def compute_class_posterior(engine: Engine, rows: CountsView, words: Floats, prior: Floats) -> tuple[Floats, float]:
     """(K3): return P(α|d) ∝ P(α) Π_j P(j|α)^n for documents with one class, and Σ_d log of the normalisers."""
-    logs = allocate_aligned(words.shape, words.dtype)
-
-    def logarithms(part: slice) -> None:
-        np.log(np.maximum(words[part], SMALLEST_MIXTURE, out=logs[part]), out=logs[part])
-        logs[part][words[part].max(axis=1) <= SMALLEST_MIXTURE] = 0  # an unknown word has no effect
-
-    engine.threads.map(logarithms, slice_rows(words))
-    scores = engine.row_products(rows, logs)
-    start = np.log(np.maximum(prior, TINY))
-
-    def normalise(part: slice) -> float:
-        values = scores[part].astype(np.float64) + start
-        top = values.max(axis=1, keepdims=True)
-        np.exp(values - top, out=values)
-        total = values.sum(axis=1, keepdims=True)
-        scores[part] = values / total
-        return float((np.log(total) + top).sum())
-
-    return scores, sum(engine.threads.map(normalise, slice_rows(scores)))
+    logs = engine.logarithms(words)
+    logs[words.max(axis=1) <= SMALLEST_MIXTURE] = 0  # an unknown word has no effect
+    return engine.posteriors(engine.row_products(rows, logs), np.log(np.maximum(prior, TINY)), 1.0)
 
 
 def compute_share_posterior(

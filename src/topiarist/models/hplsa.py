@@ -27,9 +27,9 @@ from topiarist.kernels import SMALLEST_MIXTURE, Paths
 from topiarist.kernels.counts.reference import extrapolate
 from topiarist.kernels.shard import CountsView, Shard, allocate_aligned
 from topiarist.models import plsa
-from topiarist.models.em import State
+from topiarist.models.em import AdditiveStats, State
 from topiarist.models.engine.host import Engine, make_paths, slice_rows, weighted_total
-from topiarist.models.seeds import Seeds
+from topiarist.models.path_models import PathModel, Seeds, make_uniform_mix, normalise_mix
 
 MAX_NUMBERS = 1 << 20  # non-zeros times classes of a slice
 
@@ -197,30 +197,16 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Stats:
+class Stats(AdditiveStats):
     """Expected counts of a block, additive over blocks."""
 
     topic_word_count: Floats  # (n_nodes, n_words)
     class_topic_count: Floats  # (n_classes, n_nodes)
     objective: float  # of the block's training tokens, plus the log-prior of its documents' proportions
 
-    def __add__(self, other: Stats) -> Stats:
-        return Stats(
-            self.topic_word_count + other.topic_word_count,
-            self.class_topic_count + other.class_topic_count,
-            self.objective + other.objective,
-        )
-
-    def __iadd__(self, other: Stats) -> Stats:
-        """Add in place; the bits are those of ``+``."""
-        count, mix = self.topic_word_count, self.class_topic_count
-        count += other.topic_word_count
-        mix += other.class_topic_count
-        return Stats(count, mix, self.objective + other.objective)
-
 
 @dataclass(frozen=True)
-class Hplsa:
+class Hplsa(PathModel):
     """Hierarchical PLSA for the EM loop. A smoothing parameter is a Dirichlet concentration minus one (P4).
 
     ``topic_mix`` is the source of P(ν|α): "ml" (H6), "uniform" on the path, "heldout" (the same sums over held-out
@@ -242,8 +228,7 @@ class Hplsa:
     seeds: Seeds | None = None  # seed words of topics
 
     def __post_init__(self) -> None:
-        if self.path_mask.ndim != 2 or self.path_mask.dtype != bool or not self.path_mask.any(axis=1).all():
-            raise ValueError("path_mask must be a boolean (classes, nodes) array with a node on every path")
+        self._check_mask()
         if (self.topic_mix == "fixed") != (self.fixed_mix is not None):
             raise ValueError("expected fixed_mix for topic_mix='fixed', and only for it")
 
@@ -278,28 +263,22 @@ class Hplsa:
                 raise ValueError("topic_mix='heldout' requires blocks with held-out counts: Block(training, heldout)")
             word_count = self.engine.word_counts(heldout, words, doc_factor)
             class_count = self.engine.path_counts(topics, words, word_count, paths)
-        objective = log_likelihood / inverse_temperature + self._log_prior(local, self.class_smoothing)
+        row_prior = self.class_smoothing * self.engine.sum_of_logs(local) if self.class_smoothing else 0.0
+        objective = log_likelihood / inverse_temperature + row_prior
         rows = self.engine.normalise_rows(doc_count, self.class_smoothing)
         return Stats(topic_count, class_count, objective), rows
 
     def m_step(self, stats: Stats) -> Params:
         """Compute (H6) with the prior of (P4) for words; a class without counts is uniform on its path."""
-        words = stats.topic_word_count
-        if self.seeds is not None:
-            words = self.seeds.add_to(self.engine, words)
-        words = self.engine.normalise_rows(words, self.word_smoothing)
+        words = self.engine.normalise_rows(self._add_seeds(stats.topic_word_count), self.word_smoothing)
         if self.fixed_mix is not None:
             return Params(words, self.fixed_mix)
         even = make_uniform_mix(self.path_mask)
-        return Params(words, even if self.topic_mix == "uniform" else _normalise(stats.class_topic_count, even))
+        return Params(words, even if self.topic_mix == "uniform" else normalise_mix(stats.class_topic_count, even))
 
     def log_prior(self, shared: Params) -> float:
         """Return the log-prior (P4) of the word distributions, plus that of the seeds."""
-        seed_prior = self.seeds.log_prior(self.engine, shared.word_given_topic) if self.seeds is not None else 0.0
-        return self._log_prior(shared.word_given_topic, self.word_smoothing) + seed_prior
-
-    def _log_prior(self, array: Floats, smoothing: float) -> float:
-        return smoothing * self.engine.sum_of_logs(array) if smoothing else 0.0
+        return self._word_prior(shared.word_given_topic, self.word_smoothing)
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
         """See ``em``: all parameters are extrapolated along the last step, unless steps can lower the objective."""
@@ -313,7 +292,7 @@ class Hplsa:
             for old_rows, new_rows in zip(old.local, new.local, strict=True)
         )
         words = self.engine.normalise_rows(words, 0.0)
-        return State(Params(words, _normalise(mix, new.shared.topic_given_class)), local)
+        return State(Params(words, normalise_mix(mix, new.shared.topic_given_class)), local)
 
     def extrapolate_rows(self, old_rows: Floats, new_rows: Floats, stride: float) -> Floats:
         """Extrapolate the rows of one block."""
@@ -333,14 +312,6 @@ class Hplsa:
         words = self.class_word_table(shared, inverse_temperature)
         return plsa.fold_in_rows(self.engine, rows, words, self.class_smoothing, inverse_temperature)
 
-    def log_likelihood(self, shared: Params, rows: CountsView, local: Floats) -> float:
-        """Return Σ n log P(j|i), untempered."""
-        return self.engine.log_likelihood(rows, local, self.class_word_table(shared))
-
-    def log_likelihoods(self, shared: Params, rows: CountsView, local: Floats) -> Floats:
-        """Return the log-likelihood of each document, untempered."""
-        return self.engine.log_likelihoods(rows, local, self.class_word_table(shared))
-
     def evaluate_heldout(
         self, shared: Params, block: Block, local: Floats, inverse_temperature: float = 1.0
     ) -> tuple[Floats, Floats]:
@@ -357,18 +328,6 @@ class Hplsa:
         return replace(self, class_smoothing=0.0).e_step(shared, block, rows)[0]
 
 
-def _normalise(counts: Floats, fallback: Floats) -> Floats:
-    """Scale rows to sum one; an empty row becomes the fallback."""
-    total = counts.sum(axis=1, keepdims=True)
-    return np.where(total > 0, counts / np.where(total > 0, total, 1.0), fallback)
-
-
-def make_uniform_mix(path_mask: Bools) -> Floats:
-    """Return P(ν|α) that is uniform on the path."""
-    mix: Floats = path_mask / path_mask.sum(axis=1, keepdims=True)
-    return mix
-
-
 def class_prior(rows: Floats, lengths: Floats) -> Floats:
     """(H5): return P(α) from P(α|i) and the numbers of tokens n(i)."""
     count = weighted_total(lengths, rows)
@@ -379,7 +338,7 @@ def class_prior(rows: Floats, lengths: Floats) -> Floats:
 def doc_given_class(rows: Floats, lengths: Floats) -> Floats:
     """(H5): return P(i|α), (n_classes, n_docs), from P(α|i) and n(i); uniform for an empty class."""
     count: Floats = (rows * np.asarray(lengths, np.float64)[:, None]).T
-    return _normalise(count, np.full(count.shape, 1.0 / max(1, count.shape[1])))
+    return normalise_mix(count, np.full(count.shape, 1.0 / max(1, count.shape[1])))
 
 
 def create_start(

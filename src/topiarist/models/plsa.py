@@ -17,7 +17,7 @@ from topiarist.arrays import ArrayLike, Dtype, Floats, Move
 from topiarist.execution.blocks import BlockFile
 from topiarist.kernels import Folding
 from topiarist.kernels.shard import CountsView, Shard, allocate_aligned
-from topiarist.models.em import State
+from topiarist.models.em import AdditiveStats, State
 from topiarist.models.engine.host import Engine, slice_rows
 from topiarist.storage.array_files import EvenRows, find_handles
 
@@ -55,20 +55,11 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Stats:
+class Stats(AdditiveStats):
     """Expected counts of a block, additive over blocks."""
 
     word_component_count: Floats  # (n_words, n_components)
     objective: float  # log-likelihood of the block's tokens, plus the log-prior of its documents' proportions
-
-    def __add__(self, other: Stats) -> Stats:
-        return Stats(self.word_component_count + other.word_component_count, self.objective + other.objective)
-
-    def __iadd__(self, other: Stats) -> Stats:
-        """Add in place: no new memory, and rows stay aligned to cache lines. The bits are those of ``+``."""
-        count = self.word_component_count
-        count += other.word_component_count
-        return Stats(count, self.objective + other.objective)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from topiarist.estimators.category.training_data import MANY_LABELLED, N_FOLDS, 
 from topiarist.models import categorisers, em
 from topiarist.models.engine import CountsView, cut_evenly
 from topiarist.models.engine.host import Engine
+from topiarist.models.path_models import make_uniform_mix
 from topiarist.trees.tree import Tree
 
 FOLD_RULES = {"max_iter": 20, "tol": 1e-3}  # of deleted interpolation: P(ν|α) is a few numbers, settled to a percent
@@ -128,7 +129,7 @@ def learn(engine: Engine, data: TrainingData, labels: Labels, plan: Plan, watch:
     del statistics
     total = tables[0] if folds is None else csr_array(sum(tables[1:], tables[0]))
     table = CountsView.from_matrix(total, plan.dtype)
-    mix = None if plan.topic_mix == "ml" and not plan.flat else categorisers.make_uniform_mix(mask)
+    mix = None if plan.topic_mix == "ml" and not plan.flat else make_uniform_mix(mask)
     if folds is not None:
         mix, words = interpolate_levels(engine, total, tables, plan)
     else:
@@ -138,7 +139,7 @@ def learn(engine: Engine, data: TrainingData, labels: Labels, plan: Plan, watch:
     )
     start = categorisers.Params(
         words,
-        categorisers.make_uniform_mix(mask) if mix is None else mix,
+        make_uniform_mix(mask) if mix is None else mix,
         documents / documents.sum(),
     )
     class_tokens = np.asarray(total.sum(axis=0)).ravel()
@@ -247,7 +248,7 @@ def interpolate_levels(engine: Engine, total: Csr, tables: list[Csr], plan: Plan
         rest = csr_array((outside, total.indices, total.indptr), shape=total.shape)
         local.append(categorisers.pool_words(engine, rest, mask, plan.smoothing, plan.dtype))
     rules = em.Rules(weight=float(total.sum()), accelerate=False, **FOLD_RULES)  # type: ignore[arg-type]
-    start = em.State(categorisers.make_uniform_mix(mask), tuple(local))
+    start = em.State(make_uniform_mix(mask), tuple(local))
     del local
     state = em.run(model, folds, start, rules, inverse_temperature=plan.inverse_temperature).state
     words = state.local[0].copy()

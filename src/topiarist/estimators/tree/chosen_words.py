@@ -16,7 +16,7 @@ from topiarist.arrays import TINY, Array, Bools, Csr, Floats, Ints
 from topiarist.counts.validation import count_tokens
 from topiarist.errors import UsageError
 from topiarist.models.engine import tables
-from topiarist.models.seeds import Seeds
+from topiarist.models.path_models import Seeds
 from topiarist.text.spelling import format_proposals
 from topiarist.trees.growth.parts import HALF_CERTAINTY, GrowthState
 from topiarist.trees.tree import Tree

@@ -21,7 +21,7 @@ from topiarist.execution.blocks import BlockFile
 from topiarist.models import cam, hplsa, online
 from topiarist.models.engine import Shard
 from topiarist.models.engine.host import Engine, weighted_total
-from topiarist.models.seeds import Seeds
+from topiarist.models.path_models import Seeds
 from topiarist.trees.growth.growing_models import make_cam_params
 from topiarist.trees.growth.hplsa_growing import make_hplsa_params
 from topiarist.trees.tree import Tree

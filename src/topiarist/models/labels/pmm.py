@@ -20,7 +20,7 @@ from topiarist.arrays import Floats, Integers
 from topiarist.kernels import SMALLEST_MIXTURE
 from topiarist.kernels.labels import LabelSetCounts
 from topiarist.kernels.shard import cut_evenly
-from topiarist.models.em import State
+from topiarist.models.em import AdditiveStats, State
 from topiarist.models.engine.host import Engine
 from topiarist.models.labels.label_sets import Block, CountsByLabelSet, Pattern
 
@@ -91,21 +91,12 @@ class Params:
 
 
 @dataclass(frozen=True)
-class Stats:
+class Stats(AdditiveStats):
     """Expected counts of a block, additive over blocks."""
 
     count: Floats  # Σ_n x g at each place (n_places,)
     pair_count: Floats  # S of (M5) (n_labels, n_labels); (0, 0) in PMM1
     objective: float  # Σ x log φ of the block
-
-    def __add__(self, other: Stats) -> Stats:
-        return Stats(self.count + other.count, self.pair_count + other.pair_count, self.objective + other.objective)
-
-    def __iadd__(self, other: Stats) -> Stats:
-        """Add in place; the bits are those of ``+``."""
-        count = np.add(self.count, other.count, out=self.count)
-        pairs = np.add(self.pair_count, other.pair_count, out=self.pair_count)
-        return Stats(count, pairs, self.objective + other.objective)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from topiarist.models import cam, em
 from topiarist.models.directions import Directions, sum_vectors, vector_log_likelihood
 from topiarist.models.engine import CountsView, tables
 from topiarist.models.engine.host import Engine
-from topiarist.models.seeds import Seeds
+from topiarist.models.path_models import Seeds
 from topiarist.trees.growth.loop import Stage
 from topiarist.trees.growth.parts import GrowthState, Split, create_single_node, divide
 from topiarist.trees.growth.stored_documents import StoredDocuments

@@ -176,7 +176,6 @@ def load_vocabulary(folder: str | Path, *, check: bool = False) -> Vocabulary | 
 
 
 def _description(folder: Path, *, check: bool) -> dict[str, Any]:
-    """Return the description of a model after a check of its files."""
     body = read_manifest(folder, MODEL)[0]
     try:
         if ARRAYS not in body["files"] or not set(body["files"]) <= {ARRAYS, VOCABULARY}:
@@ -207,7 +206,6 @@ def replace_model(write: Callable[[Path], None], target: str) -> int:
 
 
 def _remove_model(folder: Path) -> None:
-    """Remove the files of a model and its folder, unless it has other files."""
     if not folder.is_dir():
         return
     for name in MODEL_FILES:

@@ -30,13 +30,11 @@ class RegisteredClass:
 
     @property
     def type(self) -> Any:
-        """The registered class."""
         module, name = self.import_path.split(":")
         return getattr(import_module(module), name)
 
 
 def _stream_shapes(**statistics: str) -> dict[str, str]:
-    """Return the shapes of the attributes of a stream."""
     return {"_known_words?": "words"} | {f"_stream.stats.{name}?": axes for name, axes in statistics.items()}
 
 
@@ -150,7 +148,6 @@ _TREE_MODEL = {
 
 
 def names() -> list[str]:
-    """Return the names of all estimators in files."""
     return list(ESTIMATORS)
 
 

@@ -39,11 +39,9 @@ class TreeModelKind:
 
     @property
     def class_name(self) -> str:
-        """Name of the estimator's class."""
         return self.estimator.partition(":")[2]
 
     def load(self) -> Any:
-        """Return the class of the estimator."""
         module, _, name = self.estimator.partition(":")
         return getattr(import_module(module), name)
 
@@ -85,5 +83,4 @@ def join_names(names: Iterable[str] | None = None, last: str = "or") -> str:
 
 
 def list_online_models() -> list[str]:
-    """Return the names of the models that learn from batches."""
     return [name for name, kind in TREE_MODELS.items() if kind.online]

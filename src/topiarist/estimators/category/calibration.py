@@ -89,7 +89,6 @@ class FoldScores:
 
     @property
     def relative_error(self) -> float:
-        """Relative error of the estimated error rates."""
         return self.interpolate_by_folds(RELATIVE_ERRORS)
 
     def interpolate_by_folds(self, values: dict[int, float]) -> float:

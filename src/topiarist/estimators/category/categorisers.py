@@ -70,16 +70,9 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
 
         Parameters
         ----------
-        X : array, sparse matrix or BlockStore (n_documents, n_words)
-            Counts.
         y : array (n_documents,) or 0/1 matrix (n_documents, n_labels)
             Label of each document, −1 for an unlabelled one (in a list of texts also "-1" or None). A document with
             several labels counts once for each.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
 
         Raises
         ------
@@ -119,7 +112,6 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
 
     @contextmanager
     def _open_engine(self, plan: Plan) -> Iterator[Engine]:
-        """Yield the engine."""
         for kind in {plan.dtype, np.dtype(np.float32)} if self._chooses() else {plan.dtype}:
             prepare_kernels(kind, "paths", "classes")
         with options.open_engine(self) as engine, threadpool_limits(limits=1, user_api="blas"):
@@ -178,11 +170,6 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
     def predict_proba(self, X: Documents) -> Floats:
         """Return P(class | document).
 
-        Parameters
-        ----------
-        X : array, sparse matrix or BlockStore (n_documents, n_words)
-            Counts.
-
         Returns
         -------
         array (n_documents, n_classes)
@@ -193,11 +180,6 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
 
     def predict(self, X: Documents) -> Any:
         """Return the most probable class of each document.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or BlockStore (n_documents, n_words)
-            Counts.
 
         Returns
         -------
@@ -212,12 +194,8 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
 
         Parameters
         ----------
-        X : array, sparse matrix or BlockStore (n_documents, n_words)
-            Counts.
         y : array (n_documents,)
             Labels; −1 or None marks a document that is ignored.
-        sample_weight : array (n_documents,) or None
-            Weights of the documents.
 
         Returns
         -------
@@ -258,15 +236,6 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
         self, x: Matrix, *, n_words: int = 8, n_labels: int = 3, words: Sequence[str] | None = None
     ) -> explanation.Explanation:
         """Return the words for and against each label of a document, and for each step down the tree.
-
-        Parameters
-        ----------
-        x : array or sparse matrix of one row
-            Counts of one document.
-        n_words, n_labels : int, default 8 and 3
-            Maximum number of words and labels to explain.
-        words : sequence of str or None
-            Names of the columns.
 
         Returns
         -------

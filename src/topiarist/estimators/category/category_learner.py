@@ -100,19 +100,12 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
 
         Parameters
         ----------
-        X : array or sparse matrix (n_documents, n_words)
-            Counts.
         y : array (n_documents,) or 0/1 matrix (n_documents, n_labels)
             Label of each document, −1 for an unlabelled one (in a list of texts also "-1" or None), or several labels.
         groups : array (n_documents,) or None
             Number or name for each document. Documents of a group, such as duplicates, are held out together.
         vectors : array (n_documents, n_dimensions) or None
             Embeddings of the documents; zeros for a document without one. Their weight is tuned on held-out documents.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
 
         Raises
         ------
@@ -224,7 +217,6 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
 
     @property
     def several_(self) -> bool:
-        """Whether documents can have several labels."""
         return self.label_threshold_ is not None
 
     @property
@@ -237,8 +229,6 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
 
         Parameters
         ----------
-        X : array, sparse matrix or BlockStore (n_documents, n_words)
-            Counts.
         vectors : array (n_documents, n_dimensions) or None
             Embeddings of the documents, for a learner that was fitted with vectors.
 
@@ -266,13 +256,6 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
 
     def predict(self, X: Documents, vectors: ArrayLike | None = None) -> Any:
         """Return the most probable class of each document, or its labels.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or BlockStore (n_documents, n_words)
-            Counts.
-        vectors : array (n_documents, n_dimensions) or None
-            Embeddings of the documents.
 
         Returns
         -------
@@ -346,12 +329,6 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
 
         Parameters
         ----------
-        x : array or sparse matrix of one row
-            Counts of one document.
-        n_words, n_labels : int, default 8 and 3
-            Maximum number of words and labels to explain.
-        words : sequence of str or None
-            Names of the columns.
         vectors : array (1, n_dimensions) or None
             Embedding of the document. It influences the probabilities, but is not part of the evidence.
 
@@ -422,7 +399,6 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
 
 
 def _find_vectors(vectors: Floats | None, n_docs: int) -> Bools:
-    """Return whether each document has a vector."""
     return np.zeros(n_docs, np.bool_) if vectors is None else find_rows_with_vectors(vectors)
 
 

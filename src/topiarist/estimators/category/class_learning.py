@@ -181,7 +181,6 @@ def deal_labelled_folds(labels: Labels, plan: Plan) -> Ints | None:
 
 
 def count_documents(labels: Labels) -> Floats:
-    """Return the number of documents of each class."""
     classes = labels.of_row[labels.of_row >= 0]
     return np.bincount(classes, minlength=len(labels.classes)).astype(np.float64)
 
@@ -229,7 +228,6 @@ def count_class_words(entries: Csr, shares: Csr, folds: Ints | None, n_folds: in
 
 
 def make_one_hot(of_row: Array, n_classes: int) -> Any:
-    """Return sparse shares of documents with known classes."""
     parts = (np.ones(len(of_row)), of_row, np.arange(len(of_row) + 1))
     return csr_array(parts, shape=(len(of_row), n_classes))
 
@@ -258,7 +256,6 @@ def interpolate_levels(engine: Engine, total: Csr, tables: list[Csr], plan: Plan
 
 
 def _number_cells(table: Csr) -> Any:
-    """Return the positions of the non-zeros of a table, row by row."""
     rows = np.repeat(np.arange(table.shape[0], dtype=np.int64), np.diff(table.indptr))
     return rows * table.shape[1] + table.indices
 
@@ -297,12 +294,10 @@ class Categoriser:
 
     @property
     def dtype(self) -> Dtype:
-        """Precision of the rows."""
         return self.class_word_table.dtype
 
     @property
     def n_components(self) -> int:
-        """Number of classes."""
         return int(self.class_word_table.shape[1])
 
     def __call__(self, counts: Csr) -> Floats:
@@ -336,7 +331,6 @@ class Categoriser:
         return tokens
 
     def _posterior(self, counts: Csr) -> Floats:
-        """Return the posterior of the model."""
         words = self.class_word_table
         folding = categorisers.choose_folding(words.size, words.dtype)
         if counts.nnz < len(words) // 2:  # a few documents: the words that they have

@@ -53,7 +53,6 @@ class ClassVectors:
     constant: Floats  # (n_classes,)
 
     def __call__(self, points: Floats) -> Floats:
-        """Return the scores of the classes, (n_docs, n_classes); zero for a document without a vector."""
         scores: Floats = (points @ self.weight + self.constant) * find_rows_with_vectors(points)[:, None]
         return scores
 

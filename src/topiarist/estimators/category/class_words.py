@@ -89,7 +89,6 @@ def learn_from_unlabelled(
 
 
 def _count_words(counts: Csr, shares: Floats) -> Floats:
-    """Return the count of each word in each class, (n_words, n_classes)."""
     return np.asarray(shorten_documents(counts, EFFECTIVE_LENGTH).T @ shares)
 
 

@@ -91,7 +91,6 @@ class ExplainRequest(NamedTuple):
 def build_explain_request(
     estimator: Any, x: Matrix, words: Sequence[str] | None, n_words: int, n_labels: int
 ) -> ExplainRequest:
-    """Return the checked request to explain one document."""
     check_integer("n_words", n_words, 1)
     check_integer("n_labels", n_labels, 1)
     row = to_one_row(x)
@@ -103,7 +102,6 @@ def build_explain_request(
 
 
 def to_one_row(x: Matrix) -> Any:
-    """Return a document as a matrix of one row."""
     row = x if hasattr(x, "ndim") else np.asarray(x)
     if row.ndim != 1:
         return row
@@ -111,7 +109,6 @@ def to_one_row(x: Matrix) -> Any:
 
 
 def check_names(words: Sequence[str] | None, n_words: int) -> None:
-    """Raise InputError unless there is a name for each column."""
     if words is not None and len(words) != n_words:
         raise InputError(
             f"expected the names of {n_words} words, got {len(words)}", hint="corpus.vocabulary.words, or None"
@@ -119,7 +116,6 @@ def check_names(words: Sequence[str] | None, n_words: int) -> None:
 
 
 def explain(view: View, counts: Csr, posterior: Array, n_words: int, n_labels: int) -> Explanation:
-    """Return the explanation of one document."""
     is_known = view.class_word_table[counts.indices].max(axis=1, initial=0) > 0
     columns, times = counts.indices[is_known], counts.data[is_known].astype(np.float64)
     numbers = shorten_documents(counts, view.effective_length).data[is_known].astype(np.float64)

@@ -34,7 +34,6 @@ class Labels:
     of_row: Array  # the number of its class, −1 where there is no label
 
     def select(self, places: Array) -> Labels:
-        """Return some entries."""
         return Labels(self.classes, self.rows[places], self.of_row[places])
 
 
@@ -47,13 +46,11 @@ class NamedColumns:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Number of documents and labels."""
         n_docs, n_labels = self.matrix.shape
         return n_docs, n_labels
 
     @property
     def ndim(self) -> int:
-        """Number of axes, which is 2."""
         return self.matrix.ndim
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
@@ -127,7 +124,6 @@ def is_label_missing(y: Array) -> Array:
 
 
 def _is_missing(label: object) -> bool:
-    """Return whether a label is None or pandas' NA."""
     return label is None or type(label).__name__ == "NAType"
 
 
@@ -208,7 +204,6 @@ def _check_classes(labels: Labels) -> Labels:
 
 
 def find_class_nodes(tree: Tree | None, classes: Array) -> tuple[Tree, tuple[int, ...]]:
-    """Return the tree, and the node of each class by its name or path."""
     if tree is None:
         names = [str(label) for label in classes]
         flat = Tree((-1, *[0] * len(names)), ("", *names))

@@ -31,7 +31,6 @@ class Features:
 
     @classmethod
     def of(cls, counts: Csr, seed: int) -> Features:
-        """Return the features fitted to all documents."""
         idf = (inverse_document_frequency(counts) - 0.9) ** IDF_POWER
         words = _weigh_words(counts, idf)
         filled = int((np.diff(words.indptr) > 0).sum())
@@ -64,7 +63,6 @@ class Rows:
     points: Floats  # (n_docs, 0) without vectors
 
     def of(self, rows: Array) -> Rows:
-        """Return the features of some documents."""
         return Rows(csr_array(self.words[rows]), self.latent[rows], self.points[rows])
 
 
@@ -77,7 +75,6 @@ class FeatureWeights:
 
 
 def join_features(rows: Rows, worth: FeatureWeights) -> Any:
-    """Return all features side by side for scikit-learn's linear classifiers."""
     parts = [rows.words]
     parts += [csr_array(worth.topical * rows.latent)] if worth.topical else []
     parts += [csr_array(worth.vectorial * rows.points)] if worth.vectorial else []
@@ -94,7 +91,6 @@ class Linear:
     vector_weight: Floats | None = None  # (n_dimensions of vectors, n_classes), with ``vectorial`` in it
 
     def __call__(self, rows: Rows) -> Floats:
-        """Return the scores, (n_docs, n_classes)."""
         scores: Floats = np.asarray(rows.words @ self.word_weight) + rows.latent @ self.latent_weight + self.constant
         if self.vector_weight is not None and rows.points.shape[1]:
             scores += rows.points @ self.vector_weight
@@ -129,7 +125,6 @@ ABSENT_SCORE = -3.0  # score of a class that nothing was learned of
 
 
 def fit_label_svms(rows: Rows, labels: Csr, worth: FeatureWeights, strength: float) -> Linear:
-    """Fit a support vector machine for each label; ``labels`` is documents × labels."""
     from sklearn.svm import LinearSVC
 
     X, by_label = join_features(rows, worth), labels.tocsc()

@@ -63,7 +63,6 @@ class Setting:
 
     @property
     def worth(self) -> FeatureWeights:
-        """Feature weights of the linear classifier."""
         return FeatureWeights(self.topical, self.vectorial)
 
 
@@ -126,7 +125,6 @@ class OneLabel:
 
     @property
     def sees_vectors(self) -> bool:
-        """Whether vectors influence the scores."""
         return self.space is not None and (self.class_vectors is not None or self.weight < 1.0)
 
     def without_vectors(self) -> OneLabel:
@@ -134,7 +132,6 @@ class OneLabel:
         return replace(self, calibration=UNCALIBRATED, space=None, class_vectors=None, near_weight=0.0)
 
     def scores(self, counts: Csr, vectors: Floats | None = None) -> Floats:
-        """Return the scores, (n_docs, n_classes)."""
         words = self.features.words(counts)
         points = project_points(self.space, vectors, counts.shape[0])
         scores = mix_scores(
@@ -143,7 +140,6 @@ class OneLabel:
         return scores if self.class_vectors is None else scores + self.near_weight * self.class_vectors(points)
 
     def __call__(self, counts: Csr, vectors: Floats | None = None) -> Floats:
-        """Return P(class | document)."""
         return self.calibration(self.scores(counts, vectors), self.prior_shift)
 
     def word_parts(self, counts: Csr) -> Floats:
@@ -154,7 +150,6 @@ class OneLabel:
 
 
 def mix_scores(margins: Floats, words: Floats, weight: float) -> Floats:
-    """Return the weighted sum of linear and word scores."""
     scores: Floats = (1.0 - weight) * MARGIN_LOG_ODDS * margins + weight * words
     return scores
 
@@ -171,16 +166,13 @@ class Material:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes."""
         return len(self.class_nodes)
 
     @property
     def has_vectors(self) -> bool:
-        """Whether documents have vectors."""
         return bool(self.rows.points.shape[1])
 
     def of(self, rows: Array) -> Material:
-        """Return the features of some documents."""
         counts = csr_array(self.counts[rows])
         return Material(counts, self.rows.of(rows), self.tree, self.class_nodes, self.groups[rows])
 
@@ -453,7 +445,6 @@ def _rate_scores(scores: Floats, truth: Array) -> float:
 
 
 def _draw_rows(number: int, seed: int, maximum: int = MAX_UNLABELLED) -> Ints:
-    """Return at most ``maximum`` random rows in their order."""
     rows: Ints = np.random.default_rng(seed).choice(number, min(number, maximum), replace=False) if number else (
         np.zeros(0, np.int64)
     )  # fmt: skip

@@ -100,15 +100,8 @@ class PMM(ReadsCounts, ClassifierMixin, EMOptions):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, sparse matrix or BlockStore (n_documents, n_words)
-            Counts.
         y : 0/1 matrix (n_documents, n_labels) or array (n_documents,)
             Labels, dense or sparse. Every document has a label.
-
-        Returns
-        -------
-        PMM
-            The fitted estimator.
 
         Raises
         ------
@@ -140,11 +133,6 @@ class PMM(ReadsCounts, ClassifierMixin, EMOptions):  # type: ignore[misc]
 
     def predict(self, X: Documents) -> Any:
         """Return the labels of each document.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or BlockStore (n_documents, n_words)
-            Counts.
 
         Returns
         -------
@@ -183,8 +171,6 @@ class PMM(ReadsCounts, ClassifierMixin, EMOptions):  # type: ignore[misc]
 
         Parameters
         ----------
-        x : array or sparse matrix of one row
-            Counts of one document.
         labels : sequence or None
             Labels from ``classes_`` to explain. None: the predicted labels in the order of their selection.
         n_words : int or None
@@ -312,7 +298,6 @@ class FittedMixture:
 
 
 def fit_mixture(engine: Engine, counts: Csr | BlockStore, labels: Csr, settings: PMM, **rules: Any) -> FittedMixture:
-    """Fit the model of a ``PMM`` to counts and labels, both sparse by rows."""
     data = group_by_label_set(_iterate_labelled(counts, labels), counts.shape[1])
     model = pmm.Pmm(
         engine, data.pattern, data.single_label_counts, settings.order,
@@ -353,7 +338,6 @@ def _run_em(
 
 @contextmanager
 def _open_blocks(data: CountsByLabelSet, executor: Executor | None) -> Iterator[Any]:
-    """Yield the blocks, in temporary files if the executor needs files."""
     if not getattr(executor, "needs_files", False):
         yield data.blocks
         return
@@ -372,7 +356,6 @@ def _write_block(block: Block, scratch: Scratch) -> Block:
 
 
 def _iterate_labelled(counts: Csr | BlockStore, labels: Csr) -> Iterator[tuple[Any, Any]]:
-    """Yield the counts of each block with their labels."""
     place = 0
     for part in iterate_blocks(counts):
         yield part, csr_array(labels[place : place + part.shape[0]])
@@ -390,7 +373,6 @@ def iterate_parts(counts: Csr | BlockStore, n_labels: int) -> Iterator[Any]:
 
 
 def fit_thresholds(engine: Engine, counts: Csr | BlockStore, labels: Csr, settings: PMM) -> Floats:
-    """Return thresholds (M8) from shares of held-out documents."""
     if isinstance(counts, BlockStore):
         counts = csr_array(counts.sample(len(counts)))
     fold = np.arange(counts.shape[0]) % min(N_FOLDS, counts.shape[0])

@@ -62,21 +62,17 @@ class SeveralLabels:
 
     @property
     def sees_vectors(self) -> bool:
-        """Whether vectors influence the scores."""
         return self.space is not None
 
     def scores(self, counts: Csr, vectors: Floats | None = None) -> Floats:
-        """Return the scores of the machines, (n_docs, n_labels)."""
         words = self.features.words(counts)
         points = project_points(self.space, vectors, counts.shape[0])
         return self.linear(Rows(words, self.features.latent(words)[0], points))
 
     def __call__(self, counts: Csr, vectors: Floats | None = None) -> Floats:
-        """Return P(label | document), (n_docs, n_labels)."""
         return _to_probabilities(self.scores(counts, vectors), self.line, self.log_odds)
 
     def margins(self, counts: Csr, vectors: Floats | None = None) -> Floats:
-        """Return how far each probability is above its threshold; positive for at least one label."""
         return choice.margins(self(counts, vectors), self.threshold)
 
     def word_parts(self, counts: Csr) -> Floats:
@@ -127,7 +123,6 @@ def _select_better(with_vectors: TunedThresholds, without_vectors: TunedThreshol
 
 
 def _choose_thresholds(rows: Rows, labels: Csr, odds: Floats, folds: Ints, worth: FeatureWeights) -> TunedThresholds:
-    """Return thresholds with a good F1 on held-out documents."""
     default_line = np.array([1.0, 0.0, 0.5])
     if labels.shape[0] < 2 * N_FOLDS or len(np.unique(folds)) < N_FOLDS:
         return TunedThresholds(None, _get_even_thresholds(default_line, odds), default_line, worth)
@@ -155,7 +150,6 @@ def _get_even_thresholds(line: Floats, odds: Floats) -> Floats:
 
 
 def _score_heldout(rows: Rows, labels: Csr, folds: Ints, worth: FeatureWeights) -> Floats:
-    """Return scores of each document by machines that did not see it."""
     scores = np.zeros(labels.shape)
     for fold in range(N_FOLDS):
         rest, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)

@@ -56,7 +56,6 @@ class UnlabelledBlocks:
 
     @property
     def tokens(self) -> float:
-        """The number of tokens of all documents, weighted."""
         return math.fsum(self.block_tokens)
 
     def with_table(self, table: Any, documents: Floats) -> list[categorisers.Block]:
@@ -71,12 +70,10 @@ class UnlabelledBlocks:
 
 
 def _tokens(side: CountsView) -> Floats:
-    """Return the number of tokens of each document."""
     return count_tokens(csr_array((side.data, side.indices, side.indptr), shape=(side.n_rows, 1)))
 
 
 def select_words(counts: Csr, is_learned: Bools, dtype: Dtype) -> Csr:
-    """Return the counts of some words."""
     places = np.cumsum(is_learned, dtype=counts.indices.dtype) - 1
     is_entry_learned, indptr = is_learned[counts.indices], counts.indptr
     entries: slice | Bools = slice(None)
@@ -122,21 +119,17 @@ class TableFile:
 
     @classmethod
     def of(cls, table: CountsView, scratch: Scratch) -> TableFile:
-        """Write a table to files."""
         return cls(tuple(map(scratch.saved, (table.indptr, table.indices, table.data, table.cuts))))
 
     @property
     def folder(self) -> Path:
-        """Folder of the files."""
         return self.parts[0].folder
 
     @property
     def nbytes(self) -> int:
-        """Size in memory, in bytes."""
         return sum(part.nbytes for part in self.parts)
 
     def load(self) -> CountsView:
-        """Return the table, memory-mapped."""
         return CountsView(*(part.load() for part in self.parts))
 
     def prefetch(self) -> None:
@@ -163,11 +156,9 @@ class TrainingData:
 
     @property
     def runs(self) -> list[slice]:
-        """Row ranges of the blocks."""
         return [slice(*pair) for pair in pairwise([0, *np.cumsum(self.sizes).tolist()])]
 
     def document_lengths(self) -> Ints:
-        """Return the number of different words of each document."""
         return np.concatenate([np.diff(open_handles(block).indptr) for block in self.blocks])
 
     def total(self, function: EStep, local_arrays: Iterable[tuple[Array, ...]]) -> Any:
@@ -190,7 +181,6 @@ class TrainingData:
         return selected
 
     def keep_table(self, table: CountsView) -> CountsView | TableFile:
-        """Return a table in memory, or as files if the blocks are files."""
         return table if self.scratch is None else TableFile.of(table, self.scratch)
 
     def split(self, documents: Array) -> tuple[list[Array], list[Array]]:

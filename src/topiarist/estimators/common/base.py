@@ -68,7 +68,6 @@ class EMOptions(EstimatorOptions):
 
 
 def _has_defaults(kind: type) -> bool:
-    """Return whether an estimator can be created without arguments."""
     try:
         kind()
     except TypeError:

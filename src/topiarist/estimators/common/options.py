@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral, Real
+from types import FunctionType
 from typing import Protocol, TypeVar, dataclass_transform
 
 import numpy as np
@@ -27,14 +29,12 @@ MAX_SINGLE_COUNT = 1e7  # its ratio to the smallest mixture still is a single-pr
 
 
 def check_integer(name: str, value: object, minimum: int, hint: str = "") -> int:
-    """Return a whole number; raise UsageError if it is smaller than ``minimum``."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
         raise UsageError(f"{name} must be a whole number of at least {minimum}, got {value!r}", hint=hint)
     return int(value)
 
 
 def check_number(name: str, value: object, minimum: float, maximum: float = np.inf, hint: str = "") -> float:
-    """Return a finite number; raise UsageError if it is not between ``minimum`` and ``maximum``."""
     number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
     if not minimum <= number <= maximum or math.isinf(number):
         bounds = f"of at least {minimum:g}" if maximum == np.inf else f"between {minimum:g} and {maximum:g}"
@@ -43,7 +43,6 @@ def check_number(name: str, value: object, minimum: float, maximum: float = np.i
 
 
 def check_one_of(name: str, value: object, choices: tuple[object, ...]) -> object:
-    """Return the value; raise UsageError if it is not one of ``choices``."""
     if not any(value is choice or (type(value) is type(choice) and value == choice) for choice in choices):
         raise UsageError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
     return value
@@ -78,7 +77,6 @@ def check_device(device: object) -> None:
 
 
 def check_dtype(dtype: object) -> Dtype:
-    """Return single or double precision; raise UsageError for anything else."""
     try:
         dtype_or_none: Dtype | None = np.dtype(dtype)  # type: ignore[call-overload]
     except TypeError:
@@ -111,7 +109,6 @@ def choose_precision(dtype: DTypeLike | None, nnz: int, largest: float, n_compon
 
 
 def check_executor(executor: object) -> None:
-    """Raise UsageError unless the executor is None or has a method ``total``."""
     if executor is not None and not callable(getattr(executor, "total", None)):
         raise UsageError(
             f"executor must be None or an object with a method total(function, blocks, local), got {executor!r}",
@@ -120,14 +117,12 @@ def check_executor(executor: object) -> None:
 
 
 def check_random_state(random_state: object) -> None:
-    """Raise an error if scikit-learn does not accept the value as a seed."""
     from sklearn.utils import check_random_state as check  # a second to load: nobody needs it who only looks at a tree
 
     check(random_state)
 
 
 def make_generator(random_state: Seed) -> np.random.Generator:
-    """Return the NumPy generator for scikit-learn's ``random_state``."""
     from sklearn.utils import check_random_state as check
 
     return np.random.default_rng(check(random_state).randint(2**31))
@@ -190,11 +185,33 @@ def describe_seed(purpose: str) -> str:
     return COMMON["random_state"].text.replace("Seed.", f"Seed of {purpose}.")
 
 
+COUNTS_IN_MEMORY = "array or sparse matrix (n_documents, n_words)\nCounts."
+POINTS = "array (n_examples, n_features)\nDense features."
+ARGUMENTS = {  # of the methods of estimators
+    "X": "array, sparse matrix or BlockStore (n_documents, n_words)\nCounts.",
+    "y": "object\nIgnored.",
+    "vectors": "array (n_documents, n_dimensions) or None\nEmbeddings of the documents; zeros for a document without one.",
+    "journal": "Journal or None\nStorage of checkpoints, from which an interrupted fit resumes.",
+    "keep_posteriors": "bool, default True\nStore the posteriors and ``labels_`` of a ``BlockStore``. They are large for many"
+    " documents.",
+    "sample_weight": "array (n_documents,) or None\nWeights of the documents.",
+    "rho": "float, default 0.9\nMinimum posterior of the node.",
+    "x": "array or sparse matrix of one row\nCounts of one document.",
+    "words": "sequence of str or None\nNames of the columns.",
+    "n_words": "int\nMaximum number of words.",
+    "n_labels": "int\nMaximum number of labels to explain.",
+}
+SECTIONS = re.compile(r"\n\n +(?:Returns|Raises|Notes|Examples)\n")
+PARAMETERS, RETURNS = (
+    "\n\n        {}\n        {}\n".format(title, "-" * len(title)) for title in ("Parameters", "Returns")
+)
+
+
 @dataclass_transform(eq_default=False)
 def estimator(**texts: str) -> Callable[[E], E]:
     """Turn a class into an estimator: annotated attributes become parameters, and shared options are documented.
 
-    ``texts`` replaces the descriptions of some shared options.
+    ``texts`` replaces the descriptions of some shared options, or of arguments of methods.
     """
 
     def filled(estimator: E) -> E:
@@ -208,9 +225,43 @@ def estimator(**texts: str) -> Callable[[E], E]:
             ]
             parameters, mark, attributes = estimator.__doc__.partition("\n\n    Attributes\n")
             estimator.__doc__ = "\n    ".join([parameters, *lines]) + mark + attributes
-        return estimator
+        return describe_arguments(**texts)(estimator)
 
     return filled
+
+
+def describe_arguments(**texts: str) -> Callable[[E], E]:
+    """Add the descriptions of shared arguments to the docstrings of the public methods of a class."""
+
+    def filled(kind: E) -> E:
+        for name, method in vars(kind).items():
+            if isinstance(method, FunctionType) and not name.startswith("_") and method.__doc__:
+                method.__doc__ = _describe_method(method, ARGUMENTS | texts, kind.__name__)
+        return kind
+
+    return filled
+
+
+def _describe_method(method: FunctionType, texts: dict[str, str], kind: str) -> str:
+    """Return a docstring with the shared arguments it leaves out, and with ``self`` if that is returned."""
+    doc, annotations = (method.__doc__ or "").rstrip(), method.__annotations__
+    missing = [name for name in annotations if name in texts and not re.search(rf"\n +(\w+, )*{name}(, \w+)* : ", doc)]
+    lines = "\n        ".join(f"{name} : " + texts[name].replace("\n", "\n            ") for name in missing)
+    if lines and PARAMETERS in doc:
+        doc = doc.replace(PARAMETERS, f"{PARAMETERS}        {lines}\n", 1)
+    elif lines:
+        doc = _insert_section(doc, f"{PARAMETERS}        {lines}")
+    if annotations.get("return") in ("Self", kind) and RETURNS not in doc:
+        summary, mark, parameters = doc.partition(PARAMETERS)
+        result = f"{RETURNS}        self\n            The fitted estimator."
+        doc = summary + (mark + _insert_section(parameters, result) if mark else result)
+    return doc
+
+
+def _insert_section(doc: str, section: str) -> str:
+    found = SECTIONS.search(doc)
+    place = len(doc) if found is None else found.start()
+    return doc[:place] + section + doc[place:]
 
 
 def _describe_option(name: str, text: str, defaults: dict[str, object]) -> str:

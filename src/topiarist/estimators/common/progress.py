@@ -76,7 +76,6 @@ def show_growth(title: str, *, show: bool) -> Iterator[Callable[[Record], None] 
 
 @contextmanager
 def show_pieces(title: str, total: int, *, show: bool) -> Iterator[Callable[[], None]]:
-    """Return a function to call after each of at most ``total`` pieces of work."""
     with open_reporter(title, show=show) as reporter:
         pieces = count(1)
         yield lambda: None if reporter is None else reporter.show_steps(next(pieces), total)

@@ -86,11 +86,9 @@ class Reader:
 
     @property
     def n_components(self) -> int:
-        """Number of components of the parameters."""
         return int(self.shared.n_components)
 
     def __call__(self, counts: Csr, vectors: Floats | None = None) -> Floats:
-        """Return a row for each document; ``vectors`` are embeddings of the documents."""
         if self.ignored is not None:
             counts = without_columns(counts, self.ignored)
         engine = self.model.engine
@@ -105,7 +103,6 @@ class Reader:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def log_likelihood(self, counts: Csr, rows: Floats) -> float:
-        """Return the log-likelihood of counts with known rows."""
         engine, total, start = self.model.engine, 0.0, 0
         for side in engine.view_blocks(counts, self.dtype, self.shared.n_components):
             total += self.model.log_likelihood(self.shared, side, rows[start : start + side.n_rows])
@@ -134,22 +131,18 @@ class CountsFile:
 
     @property
     def folder(self) -> str:
-        """Folder of the store."""
         return self.block.folder
 
     @property
     def nbytes(self) -> int:
-        """Memory of the open block in bytes."""
         stored, dtype = np.dtype(self.block.dtype), np.dtype(self.dtype)
         sizes = (4, stored.itemsize, dtype.itemsize if dtype != stored else 0)
         return 4 * (self.block.shape[0] + 1) + self.block.nonzeros * sum(sizes) + 3 * HEADER_BYTES
 
     def load(self) -> Csr:
-        """Return the counts, memory-mapped."""
         return self.block.counts()
 
     def prefetch(self) -> None:
-        """Ask the system to read the files ahead."""
         self.block.prefetch(("indptr", "indices", "data"))
 
 
@@ -197,13 +190,11 @@ class ReadResult:
     in_memory: int  # bytes: what is larger stays in a file
 
     def rows(self) -> Floats:
-        """Return one array with a row for each document."""
         first = open_handles(self.parts[0])
         pieces: Floats = self.collect((self.n_docs, first.shape[1]), first.dtype, map(open_handles, self.parts))
         return pieces
 
     def labels(self) -> Any:
-        """Return the most probable component of each document."""
         return self.collect((self.n_docs,), np.intp, (open_handles(part).argmax(axis=1) for part in self.parts))
 
     def collect(self, shape: tuple[int, ...], dtype: DTypeLike, pieces: Iterable[Array]) -> Any:
@@ -217,7 +208,6 @@ class ReadResult:
 def read_counts(
     counts: Counts, reader: CountsReader, executor: Executor | None, vectors: Floats | None = None
 ) -> ReadResult:
-    """Read all blocks; ``vectors`` belong to counts in memory."""
     if not isinstance(counts, BlockStore):
         tokens, parts = InProcess().total(ReadBlock(reader), [counts], [vectors])
         return ReadResult(tokens, parts, counts.shape[0], MAX_MEMORY_BYTES)
@@ -232,7 +222,6 @@ def read_counts(
 
 
 def make_array(shape: tuple[int, ...], dtype: DTypeLike, folder: Path, parts: Iterable[Array], in_memory: int) -> Any:
-    """Return an array made of pieces: in memory if it is small, else in a temporary file."""
     if np.prod(shape) * np.dtype(dtype).itemsize > in_memory:
         return Scratch(folder).array(shape, dtype, parts)
     array, place = np.empty(shape, dtype), 0
@@ -272,7 +261,6 @@ def check_counts_in_memory(estimator: object, X: Documents, purpose: str, *, res
 
 
 def check_documents(estimator: object, X: Documents, *, reset: bool) -> Counts:
-    """Return checked counts, or a ``BlockStore`` unchanged; their columns must be the columns of the fit."""
     counts = X if isinstance(X, BlockStore) else check_counts(cast("Matrix", X))
     _known_features(estimator, X, reset=reset)
     return counts

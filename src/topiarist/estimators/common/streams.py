@@ -23,6 +23,7 @@ PREDICTIVE_PSEUDO_COUNT = (
 )
 
 
+@options.describe_arguments()
 class LearnsFromStreams:
     """Mixin for estimators that learn from batches; each defines its parameters and statistics."""
 
@@ -74,11 +75,6 @@ class LearnsFromStreams:
         X : array, sparse matrix or block (n_documents, n_words)
             Counts of the new documents.
 
-        Returns
-        -------
-        self
-            The updated estimator.
-
         Raises
         ------
         UsageError
@@ -113,11 +109,6 @@ class LearnsFromStreams:
         n_words : int
             New number of columns. Nothing changes if the model has this many already.
 
-        Returns
-        -------
-        self
-            The updated estimator.
-
         Raises
         ------
         UsageError
@@ -142,7 +133,6 @@ class LearnsFromStreams:
         return self
 
     def _reset_stream(self, n_docs: int, n_tokens: float) -> None:
-        """Reset the stream to the state after a fit of this size."""
         size = getattr(self, "batch_size", None)
         self.n_batches_, self.n_tokens_seen_ = -(-n_docs // size) if size else 0, n_tokens
         self._documents_per_token = n_docs / n_tokens if n_tokens else 0.0
@@ -160,7 +150,6 @@ class LearnsFromStreams:
         return self._stream
 
     def _read_batch(self, X: Documents) -> tuple[Csr, BlockFile | None]:
-        """Return counts, and the block on disk if they come from one."""
         if isinstance(X, BlockFile):
             validate_data(self, X, reset=False, skip_check_array=True)
             return X.counts(), X
@@ -208,7 +197,6 @@ class LearnsFromStreams:
         return scorer
 
     def _get_length(self) -> float | None:
-        """Return the effective length of documents."""
         return None
 
     def _keep_batch(self, engine: Engine, counts: Csr) -> None:

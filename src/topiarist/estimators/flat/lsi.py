@@ -20,7 +20,7 @@ from topiarist.estimators.common.base import CompactEstimator
 from topiarist.estimators.common.stored_counts import ReadsCounts
 
 
-@options.estimator(random_state=options.describe_seed("the decomposition"))
+@options.estimator(random_state=options.describe_seed("the decomposition"), X=options.COUNTS_IN_MEMORY)
 class LSI(ReadsCounts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, CompactEstimator):  # type: ignore[misc]
     """Latent semantic indexing: truncated singular value decomposition of weighted counts.
 
@@ -64,18 +64,6 @@ class LSI(ReadsCounts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compac
     def fit(self, X: Matrix, y: ArrayLike | None = None) -> LSI:
         """Decompose counts.
 
-        Parameters
-        ----------
-        X : array or sparse matrix (n_documents, n_words)
-            Counts.
-        y : object
-            Ignored.
-
-        Returns
-        -------
-        LSI
-            The fitted transformer.
-
         Raises
         ------
         InputError
@@ -109,11 +97,6 @@ class LSI(ReadsCounts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compac
 
     def transform(self, X: Matrix) -> Doubles:
         """Return the points of documents.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n_documents, n_words)
-            Counts.
 
         Returns
         -------

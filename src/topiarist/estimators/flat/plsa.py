@@ -111,18 +111,6 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
     def fit(self, X: Documents, y: object = None) -> PLSA:
         """Learn the components.
 
-        Parameters
-        ----------
-        X : array, sparse matrix or BlockStore (n_documents, n_words)
-            Counts.
-        y : object
-            Ignored.
-
-        Returns
-        -------
-        PLSA
-            The fitted estimator.
-
         Raises
         ------
         UsageError
@@ -220,13 +208,6 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
         ----------
         X : array, sparse matrix or block of a BlockStore (n_documents, n_words)
             Counts of the batch. The first one needs at least ``n_components`` documents.
-        y : object
-            Ignored.
-
-        Returns
-        -------
-        PLSA
-            The updated estimator.
 
         Raises
         ------

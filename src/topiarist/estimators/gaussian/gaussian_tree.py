@@ -38,7 +38,7 @@ N_STARTS = 2  # one at clusters, one as the paper has it
 EFFECTIVE_LENGTH = 35.0  # a longer document weighs as if it had so many tokens, as in the other models
 
 
-@options.estimator(random_state=options.describe_seed("all steps"), device='Only "cpu".')
+@options.estimator(random_state=options.describe_seed("all steps"), device='Only "cpu".', X=options.COUNTS_IN_MEMORY)
 class GaussianTree(ReadsCounts, FilesDocuments, TransformerMixin, EstimatorOptions):  # type: ignore[misc]
     """Topic tree of counts from ``LSI``, ``GGM`` without labels and ``MixtureHierarchy``.
 

@@ -61,7 +61,6 @@ class Frame:
 
     @classmethod
     def of(cls, points: Doubles, condition_limit: float) -> Frame:
-        """Return the frame that standardises the given examples."""
         centre = points.mean(axis=0)
         deviation = points.std(axis=0)
         largest = float(deviation.max())
@@ -78,24 +77,19 @@ class Frame:
         return float(np.log(self.scale).sum())
 
     def inside(self, points: Doubles) -> Doubles:
-        """Return points in the scale of the fit."""
         return (points - self.centre) / self.scale
 
     def outside(self, points: Doubles) -> Doubles:
-        """Return points in the scale of the features."""
         return points * self.scale + self.centre
 
     def covariance_outside(self, covariance: Doubles) -> Doubles:
-        """Return covariance matrices in the scale of the features."""
         return covariance * self.scale[:, None] * self.scale
 
     def covariance_inside(self, covariance: Doubles) -> Doubles:
-        """Return covariance matrices in the scale of the fit."""
         return covariance / self.scale[:, None] / self.scale
 
 
 def check_options(estimator: GGM) -> None:
-    """Raise UsageError for an invalid option."""
     number = estimator.n_components
     if number is not None and number != "cv":
         options.check_integer("n_components", number, 1, hint="None chooses by AIC, 'cv' by cross-validation")
@@ -171,7 +165,6 @@ def _as_array(y: Unchecked) -> Any:
 
 
 def compute_accuracy(estimator: GGM, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
-    """Return the share of labelled examples whose label is predicted."""
     predicted = estimator.predict(X)
     known_labels, is_labelled = given_labels.select_labelled(_as_array(y), len(predicted))
     if estimator.unlabelled_ and known_labels.dtype.kind not in "iufb":
@@ -303,7 +296,6 @@ def choose_sharpness(
 
 
 def make_rules(estimator: GGM) -> em.Rules:
-    """Return the rules that the progress bar shows."""
     return em.Rules(estimator.max_iter, estimator.tol)
 
 
@@ -342,6 +334,7 @@ def normalise_rows(rows: Doubles) -> Doubles:
     tol="Stop when a step changes the log-likelihood of an example by less than this, or no assignment.",
     random_state=options.describe_seed("starts, of the split and of folds"),
     device='Only "cpu".',
+    X=options.POINTS,
     executor="Executor of blocks of 65,536 examples. None: this process. A Dask cluster is refused, because\n"
     "features are in memory.",
 )
@@ -471,15 +464,8 @@ class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array (n_examples, n_features)
-            Dense features.
         y : array (n_examples,) or None
             Label of each example, −1 for an unlabelled one. None: no labels.
-
-        Returns
-        -------
-        GGM
-            The fitted estimator.
 
         Raises
         ------
@@ -556,11 +542,6 @@ class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
     def predict_proba(self, X: Matrix) -> Doubles:
         """Return P(class | example).
 
-        Parameters
-        ----------
-        X : array (n_examples, n_features)
-            Dense features.
-
         Returns
         -------
         array (n_examples, n_classes)
@@ -576,11 +557,6 @@ class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
 
     def predict(self, X: Matrix) -> Any:
         """Return the most probable class of each example.
-
-        Parameters
-        ----------
-        X : array (n_examples, n_features)
-            Dense features.
 
         Returns
         -------
@@ -604,12 +580,8 @@ class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array (n_examples, n_features)
-            Dense features.
         y : array (n_examples,) or None
             Labels, −1 for an example that is ignored. None: return the mean log p(x).
-        sample_weight : array (n_examples,) or None
-            Weights of the examples.
 
         Returns
         -------

@@ -43,13 +43,12 @@ class Assignment(Place):
     probability: Doubles
 
     def __new__(cls, cluster: Ints, level: Ints, probability: Doubles) -> Assignment:
-        """Return a pair with the attribute ``probability``."""
         assignment = super().__new__(cls, cluster, level)
         assignment.probability = probability
         return assignment
 
 
-@options.estimator(random_state=options.describe_seed("those points"))
+@options.estimator(random_state=options.describe_seed("those points"), X=options.POINTS)
 class MixtureHierarchy(CompactEstimator):
     """Hierarchy of the components of a mixture, merged in pairs from the closest pair up to one cluster.
 
@@ -99,8 +98,6 @@ class MixtureHierarchy(CompactEstimator):
         ----------
         ggm : GGM
             Fitted mixture.
-        y : object
-            Ignored.
 
         Returns
         -------
@@ -184,13 +181,6 @@ class MixtureHierarchy(CompactEstimator):
     def assign(self, X: Matrix, rho: float = 0.9) -> Assignment:
         """Assign each example to a node at the lowest level of sufficient certainty.
 
-        Parameters
-        ----------
-        X : array (n_examples, n_features)
-            Dense features.
-        rho : float, default 0.9
-            Minimum posterior of the node.
-
         Returns
         -------
         Assignment
@@ -224,8 +214,6 @@ class MixtureHierarchy(CompactEstimator):
 
         Parameters
         ----------
-        X : array (n_examples, n_features)
-            Dense features.
         n : int, default 5
             Maximum number of examples for a node.
 
@@ -412,7 +400,6 @@ def select_words(
     node_weight: Doubles | None = None,
     count: Doubles | None = None,
 ) -> list[list[str]]:
-    """Return the words of every node, most characteristic first."""
     if len(words) != rows.shape[1]:
         raise InputError(f"expected {rows.shape[1]} words, one for each column, got {len(words)}")
     if plain:

@@ -39,7 +39,6 @@ MAX_NAMES = 1_000_000
 
 
 def count_features(lenses: Sequence[KernelView], parts: Sequence[str]) -> int:
-    """Return the number of features."""
     width = 0
     for lens in lenses:
         sizes = {"topical": lens.n_classes, "lexical": lens.by_word.size, "levels": len(_list_levels(lens))}
@@ -91,6 +90,7 @@ HELDOUT_ERROR = "held-out token"  # in what PLSA says where there are too few to
     random_state=options.describe_seed("the models"),
     device="Device of the fits. The kernel is computed on the processor.",
     executor="Executor of the blocks during these fits.",
+    X=options.COUNTS_IN_MEMORY,
 )
 class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[misc]
     """Similarity of documents from fitted topic models: shared topics, and shared words in the same sense.
@@ -150,15 +150,8 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
 
         Parameters
         ----------
-        X : array or sparse matrix (n_documents, n_words)
-            Counts.
         y : array (n_documents,) or None
             Labels for models that learn from labels, −1 for an unlabelled document.
-
-        Returns
-        -------
-        FisherKernel
-            The fitted kernel.
 
         Raises
         ------
@@ -212,7 +205,6 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
         return n_documents
 
     def _build_views(self, counts: Csr | None) -> None:
-        """Make the kernel views of the models, with the Fisher information of the documents if asked."""
         lenses = [make_kernel_view(model) for model in self.models_]
         sizes = sorted({len(lens.by_word) for lens in lenses})
         n_words = sizes[0] if counts is None else counts.shape[1]
@@ -233,11 +225,6 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
     def transform(self, X: Documents) -> Any:
         """Return explicit features whose inner products are the kernel.
 
-        Parameters
-        ----------
-        X : array or sparse matrix (n_documents, n_words)
-            Counts.
-
         Returns
         -------
         sparse matrix (n_documents, n_features)
@@ -255,8 +242,6 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
 
         Parameters
         ----------
-        X : array or sparse matrix (n_documents, n_words)
-            Counts.
         Y : array or sparse matrix (n_others, n_words) or None
             Counts of other documents. None: ``X``.
 
@@ -337,7 +322,6 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
         return (self.parts,) if isinstance(self.parts, str) else tuple(self.parts)
 
     def _check_models(self) -> list[Any]:
-        """Return the list of models; raise UsageError for an invalid option."""
         options.check_common(self)
         options.check_one_of("normalise", self.normalise, ("parts", "total", None))
         options.check_one_of("information", self.information, scores.KINDS)

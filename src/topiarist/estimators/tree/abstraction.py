@@ -93,7 +93,6 @@ def _compute_mixture(counts: Csr, model: TreeTopics, posterior: Any) -> Array | 
 
 
 def _divide(likelihood: Array, mixture: Array) -> Array:
-    """Return P(w|c) / P(w|d), and 1 for words that no class of the document can produce."""
     return np.where(mixture > 0, likelihood / np.where(mixture > 0, mixture, 1.0), 1.0)
 
 
@@ -128,7 +127,6 @@ class WordLevels:
     probabilities: Array  # (words, levels)
 
     def document(self, index: int) -> tuple[Array, Array, Array]:
-        """Return words, levels and probabilities of one document."""
         entries = slice(self.starts[index], self.starts[index + 1])
         return self.words[entries], self.levels[entries], self.probabilities[entries]
 
@@ -214,11 +212,11 @@ def prototypes(share: Any, n_docs: int, lengths: Array | None = None, steadiness
 
 
 def _fill_up(rows: Array, number: int) -> Array:
-    """Return the rows, filled up to ``number`` with the first rows of all."""
     others = np.setdiff1d(np.arange(number), rows)
     return np.concatenate([rows, others[: number - len(rows)]])
 
 
+@options.describe_arguments()
 class ReadsDocuments(FilesDocuments):
     """Mixin for estimators with ``_read_documents`` and ``tree_model_`` that explains documents by nodes and words."""
 

@@ -61,7 +61,6 @@ class _GrowthStart:
 
 
 def _make_directions(directions: Floats | None, concentration: float) -> Directions | None:
-    """Return the vector model with this concentration; None without directions."""
     return None if directions is None else Directions.from_vectors(directions, concentration)
 
 
@@ -185,22 +184,9 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
 
         Parameters
         ----------
-        X : array, sparse matrix or BlockStore (n_documents, n_words)
-            Counts.
-        y : object
-            Ignored.
         vectors : array (n_documents, n_dimensions) or None
             Embeddings of the documents; zeros for a document without one. Only their directions count. Not possible
             with a ``BlockStore``.
-        journal : Journal or None
-            Storage of checkpoints, from which an interrupted fit resumes.
-        keep_posteriors : bool, default True
-            Store ``cluster_given_doc_`` and ``labels_`` of a ``BlockStore``. They are large for many documents.
-
-        Returns
-        -------
-        CAM
-            The fitted estimator.
 
         Raises
         ------
@@ -320,7 +306,6 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             return engine.fits_device(counts, dtype, leaves)
 
     def _get_start_concentration(self, directions: Floats | None) -> float:
-        """Return the vector weight with which growth starts."""
         if directions is None:
             return 0.0
         return DEFAULT_CONCENTRATION if isinstance(self.concentration, str) else float(self.concentration)
@@ -350,7 +335,6 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         )
 
     def _grow(self, engine: Engine, start_data: _GrowthStart, concentration: float) -> growing.Growth:
-        """Return the tree, with words learned from the training tokens."""
         ground, rng, seeds = start_data.ground, start_data.rng, start_data.seeds
         directions = ground.directions if concentration else None
         species = CamGrowingModel(
@@ -386,7 +370,6 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
     def _learn_words(
         self, species: CamGrowingModel, growth: growing.Growth, length: float | None, n_tokens: float, *, sampled: bool
     ) -> None:
-        """Run the last EM over all tokens, and store its result."""
         parts = growth.stage.parts
         steps, tol = Steps(last=self.max_iter, tol=self.tol).get_limits(parts.n_classes, last=True)
         steps = min(steps, growth_sample.LAST_STEPS) if sampled else steps
@@ -445,8 +428,6 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         ----------
         X : array or sparse matrix (n_documents, n_words)
             Counts. Words unknown to the model are ignored.
-        y : object
-            Ignored.
 
         Returns
         -------
@@ -461,11 +442,6 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
 
     def perplexity(self, X: Documents) -> float:
         """Return the perplexity by document completion, with ``levels="document"`` by the levels of each first half.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n_documents, n_words)
-            Counts.
 
         Returns
         -------

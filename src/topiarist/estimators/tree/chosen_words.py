@@ -26,7 +26,6 @@ SeedWords = Mapping[int | str, Words] | Sequence[Words]
 
 
 def find_ignored_columns(estimator: Any) -> Ints:
-    """Return the columns that an estimator ignores; it must have seen counts."""
     columns = _find_columns(estimator, "ignore_words", () if estimator.ignore_words is None else estimator.ignore_words)
     return np.array(sorted(set(columns)), np.int64)
 
@@ -64,7 +63,6 @@ def check_chosen_words(estimator: Any) -> None:
 
 
 def find_seed_nodes(estimator: Any, tree: Tree) -> dict[int, list[int]]:
-    """Return the columns of seeds by node of a given tree."""
     columns_by_node: dict[int, list[int]] = {}
     for node, columns in zip(
         () if estimator.seed_words is None else estimator.seed_words, find_seed_groups(estimator), strict=True
@@ -87,7 +85,6 @@ def assign_seed_groups(groups: Iterable[Sequence[int]], parts: GrowthState) -> d
 
 
 def make_seeds(words: Mapping[int, Sequence[int]], mask: Bools, class_tokens: Floats) -> Seeds | None:
-    """Return prior tokens of words by node, in proportion to the tokens of the documents under each node."""
     return Seeds.from_words(words, class_tokens @ mask) if words else None
 
 
@@ -124,7 +121,6 @@ def to_seed_pairs(words: Mapping[int, Sequence[int]]) -> Ints:
 
 
 def from_seed_pairs(seed_pairs: Array) -> dict[int, list[int]]:
-    """Return the columns by node from an array of ``to_seed_pairs``."""
     columns_by_node: dict[int, list[int]] = {}
     for node, column in np.asarray(seed_pairs).tolist():
         columns_by_node.setdefault(node, []).append(column)

@@ -42,7 +42,6 @@ def iterate_clusters(posterior: Any, sizes: Array | None = None) -> Iterator[tup
 
 
 def find_places(counts: Csr, rows: Array) -> Array:
-    """Return the places of the non-zeros of some rows, row by row."""
     starts = counts.indptr.astype(np.int64)
     lengths = np.diff(starts)[rows]
     first = np.repeat(starts[rows] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
@@ -98,7 +97,6 @@ def predict_words(observed: Csr, scored: Csr, model: TreeTopics, posterior: Any)
 
 
 def mean_log_likelihood(observed: Csr, scored: Csr, model: TreeTopics, posterior: Any) -> float:
-    """Return the mean log P(w|d) of the scored tokens."""
     logs = np.log(np.maximum(predict_words(observed, scored, model, posterior), TINY))
     return float(scored.data @ logs) / max(float(scored.data.sum(dtype=np.float64)), 1.0)
 

@@ -119,7 +119,6 @@ def fold_in(
 
 
 def compute_shares(model: BaseEstimator, counts: Csr) -> Csr:
-    """Return P(class | document) without negligible shares; rows sum to one."""
     return fold_in(model, counts, np.empty(0, np.int64)).shares
 
 

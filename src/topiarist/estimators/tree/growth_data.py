@@ -65,7 +65,6 @@ class BlockOutput:
         return BlockOutput(self.words + other.words, self.word_totals + other.word_totals, entries)
 
     def tokens(self, name: str) -> float:
-        """Return the number of tokens of a folder."""
         return math.fsum(entry.tokens for entry in self.entries[name])
 
 
@@ -105,7 +104,6 @@ class WeighBlock:
     ignored: Ints
 
     def __call__(self, counts: Csr, number: int) -> tuple[BlockOutput, None]:
-        """Return the output of the block."""
         rows = shorten_documents(without_columns(counts, self.ignored), self.length)
         entry = write_block(Path(self.folder, WEIGHTED), number, rows, np.dtype(self.dtype), None)
         return BlockOutput(_word_totals(rows), np.zeros(0), {WEIGHTED: (entry,)}), None
@@ -135,7 +133,6 @@ def open_scratch_folder(store: BlockStore, executor: Executor | None, *names: st
 
 
 def _get_scratch(store: BlockStore, executor: Executor | None) -> str:
-    """Return the folder for temporary files that all workers can read."""
     return str(getattr(executor, "scratch", None) or store.folder)
 
 
@@ -193,7 +190,6 @@ class FitData:
     def weigh(
         self, length: float | None, sample_rows: tuple[Array, ...], vectors: Floats | None = None
     ) -> Iterator[WeightedTokens]:
-        """Weigh all tokens of all documents."""
         if not isinstance(self.counts, BlockStore):
             rows = shorten_documents(self.counts, length)
             block = cam.Block(self.engine.shard(rows, self.dtype, TILE_COLUMNS), None, vectors)
@@ -204,7 +200,6 @@ class FitData:
             yield weigh_store(self.engine, self.counts, weigh, sample_rows, self.estimator.executor)
 
     def document_lengths(self) -> Iterator[Floats]:
-        """Return the number of tokens of each document, block by block."""
         return (count_tokens(without_columns(block, self.ignored)) for block in iterate_blocks(self.counts))
 
 
@@ -281,7 +276,6 @@ def weigh_store(
 
 
 def _list_files(folder: Path, output: BlockOutput, name: str, store: BlockStore, dtype: str) -> list[BlockFile]:
-    """Return the blocks of a folder."""
     return [
         BlockFile(str(folder / name), entry.name, (entry.documents, store.shape[1]), entry.nonzeros, dtype)
         for entry in output.entries[name]
@@ -318,7 +312,6 @@ def _get_max_leaves(estimator: Any) -> int:
 
 
 def warn_memory_limit(estimator: Any, growth: Growth, max_leaves: int) -> None:
-    """Warn if memory limited the number of leaves."""
     if (
         growth.reason == "reached"
         and getattr(estimator, estimator._number) is None

@@ -144,22 +144,6 @@ class HPLSA(StreamsHPLSA, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeatur
     ) -> HPLSA:
         """Grow a tree, or fit the given one.
 
-        Parameters
-        ----------
-        X : array, sparse matrix or BlockStore (n_documents, n_words)
-            Counts.
-        y : object
-            Ignored.
-        journal : Journal or None
-            Storage of checkpoints, from which an interrupted fit resumes.
-        keep_posteriors : bool, default True
-            Store ``class_given_doc_`` and ``labels_`` of a ``BlockStore``. They are large for many documents.
-
-        Returns
-        -------
-        HPLSA
-            The fitted estimator.
-
         Raises
         ------
         UsageError
@@ -226,7 +210,6 @@ class HPLSA(StreamsHPLSA, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeatur
         journal: growing.Journal | None,
         max_leaves: int | None = None,
     ) -> growing.Growth:
-        """Return the tree, with words learned from the training tokens."""
         if self.tree is not None:
             return self._start_on_tree(self.tree, species, ground)
         schedule = self._check_schedule() or hplsa_schedule()
@@ -248,7 +231,6 @@ class HPLSA(StreamsHPLSA, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeatur
     def _learn_words(
         self, species: HplsaGrowingModel, growth: growing.Growth, start: em.State, most_steps: int | None = None
     ) -> None:
-        """Run the last EM over all tokens on the grown tree."""
         parts, beta = growth.stage.parts, growth.stage.inverse_temperature
         model = species.model(parts)
         tol = self.tol if self.variant != "sem" else -np.inf

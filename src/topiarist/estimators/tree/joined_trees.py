@@ -34,7 +34,6 @@ class Layout:
     old_nodes: list[list[Node]] = field(default_factory=lambda: [[]])
 
     def add(self, parent: int, *nodes: Node) -> int:
-        """Add a node below another one and return its number."""
         self.parents.append(parent)
         self.old_nodes.append(list(nodes))
         return len(self.parents) - 1

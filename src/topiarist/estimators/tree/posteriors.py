@@ -23,6 +23,7 @@ from topiarist.trees.tree import Tree
 from topiarist.trees.tree_model import TreeModel
 
 
+@options.describe_arguments()
 class FilesDocuments:
     """Mixin that assigns documents to nodes, for estimators with ``tree_`` and P(class | document).
 
@@ -51,11 +52,6 @@ class FilesDocuments:
     def node_posterior(self, X: Documents) -> Array:
         """Return P(node | document), the sum over the classes at a node and below it.
 
-        Parameters
-        ----------
-        X : array, sparse matrix or BlockStore (n_documents, n_words)
-            Counts.
-
         Returns
         -------
         array (n_documents, n_nodes)
@@ -66,13 +62,6 @@ class FilesDocuments:
 
     def predict_path(self, X: Documents, rho: float = 0.9) -> Array:
         """Return the deepest node with a posterior above ``rho`` for each document.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or BlockStore (n_documents, n_words)
-            Counts.
-        rho : float, default 0.9
-            Minimum posterior of the node.
 
         Returns
         -------
@@ -99,6 +88,7 @@ class FilesDocuments:
         return [self.tree_.path_names(int(node)) for node in nodes]
 
 
+@options.describe_arguments()
 class FoldsDocumentsIn(ReadsCounts, TransformerMixin):  # type: ignore[misc]  # it wraps ``transform`` only where that is defined
     """Mixin for estimators whose ``_reader(engine)`` computes P(component | document)."""
 
@@ -111,11 +101,6 @@ class FoldsDocumentsIn(ReadsCounts, TransformerMixin):  # type: ignore[misc]  # 
 
     def transform(self, X: Documents) -> Floats:
         """Return P(component | document); documents do not influence each other.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or BlockStore (n_documents, n_words)
-            Counts.
 
         Returns
         -------
@@ -132,8 +117,6 @@ class FoldsDocumentsIn(ReadsCounts, TransformerMixin):  # type: ignore[misc]  # 
         ----------
         X : array or sparse matrix (n_documents, n_words)
             Counts. Words unknown to the model are ignored.
-        y : object
-            Ignored.
 
         Returns
         -------
@@ -152,11 +135,6 @@ class FoldsDocumentsIn(ReadsCounts, TransformerMixin):  # type: ignore[misc]  # 
 
         Half of the tokens of each document are folded in, and the other half is scored.
 
-        Parameters
-        ----------
-        X : array or sparse matrix (n_documents, n_words)
-            Counts.
-
         Returns
         -------
         float
@@ -168,6 +146,7 @@ class FoldsDocumentsIn(ReadsCounts, TransformerMixin):  # type: ignore[misc]  # 
             return completion_perplexity(self.components_, self._reader(engine), counts)
 
 
+@options.describe_arguments()
 class PlacesDocuments(FoldsDocumentsIn, FilesDocuments):
     """Mixin of the tree estimators that read documents by folding in."""
 
@@ -190,7 +169,6 @@ class PlacesDocuments(FoldsDocumentsIn, FilesDocuments):
         return self.tree_model_.word_given_class()
 
     def _read_documents(self, X: Documents, purpose: str) -> tuple[Csr, Floats]:
-        """Return counts and P(class | document)."""
         check_is_fitted(self)
         counts = self._counts(X, reset=False, purpose=purpose)
         with options.open_engine(self) as engine:

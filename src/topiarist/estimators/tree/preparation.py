@@ -59,7 +59,6 @@ class Curve:
 
     @property
     def chosen(self) -> int:
-        """Number of leaves of the selected tree."""
         return int(self.n_leaves[self.place])
 
     def to_dict(self) -> dict[str, Any]:
@@ -81,7 +80,6 @@ class Curve:
 
 
 def make_curve(growth: Growth) -> Curve | None:
-    """Return the curve of a growth; None if nothing grew."""
     record = growth.record
     if not record.n_leaves:
         return None
@@ -181,7 +179,6 @@ def prepare_growth(
 
 
 def compute_document_vectors(counts: Csr, seed: int, factors: Factors | None = None) -> Floats:
-    """Return unit vectors of latent semantic indexing with damped counts; zero for a document without words."""
     return compute_document_directions(counts, SPACE_DIMENSIONS, seed, factors)
 
 
@@ -215,12 +212,10 @@ def _compute_heldout_likelihood(engine: Engine, ground: GrowthData, parts: Growt
 
 
 def check_size(tree: Tree | None, n_leaves: int | None, name: str, counts: Csr) -> None:
-    """Raise InputError if fewer documents have words than the tree has leaves."""
     check_filled(tree, n_leaves, name, int(np.count_nonzero(np.diff(counts.indptr))), counts.shape[0])
 
 
 def check_filled(tree: Tree | None, n_leaves: int | None, name: str, filled: int, n_docs: int) -> None:
-    """Raise InputError if there are fewer documents with words than leaves."""
     if tree is not None:
         check_tree(tree, n_leaves, name)
     n_wanted = len(tree.leaves) if tree is not None else n_leaves or 1
@@ -237,14 +232,12 @@ def check_filled(tree: Tree | None, n_leaves: int | None, name: str, filled: int
 
 
 def check_number_of_leaves(estimator: BaseEstimator, name: str, largest: str) -> None:
-    """Raise UsageError unless the number of leaves is a positive whole number or None."""
     if getattr(estimator, name) is not None:
         options.check_integer(name, getattr(estimator, name), 1, hint="None to have it chosen")
     options.check_integer(largest, getattr(estimator, largest), 1)
 
 
 def check_tree(tree: Tree | None, n_leaves: int | None, name: str) -> None:
-    """Raise InputError unless the value is a ``Tree`` with the requested number of leaves."""
     if not isinstance(tree, Tree):
         raise InputError(f"tree must be a topiarist.Tree or None, got {tree!r}", hint="Tree.from_paths([...])")
     if n_leaves is not None and n_leaves != len(tree.leaves):
@@ -291,7 +284,6 @@ def grow_tree(
 
 
 def warn_fewer_leaves(growth: Growth, n_wanted: int | None, name: str) -> None:
-    """Warn if the tree has fewer leaves than requested."""
     n_found = growth.stage.parts.n_classes
     if n_wanted is not None and n_found < n_wanted and growth.reason != "interrupted":
         warnings.warn(
@@ -302,14 +294,12 @@ def warn_fewer_leaves(growth: Growth, n_wanted: int | None, name: str) -> None:
 
 
 def delete_attributes(estimator: BaseEstimator, *names: str) -> None:
-    """Delete attributes of an earlier fit."""
     for name in names:
         if name in vars(estimator):
             delattr(estimator, name)
 
 
 def check_common(estimator: BaseEstimator) -> None:
-    """Check the options that all tree estimators share."""
     options.check_one_of("growth", estimator.growth, ("guided", "annealed"))
     options.check_one_of("headings", estimator.headings, (True, False))
     options.check_number("heldout_fraction", estimator.heldout_fraction, 0.001, 0.9, hint="0.1")

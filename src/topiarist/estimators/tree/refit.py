@@ -137,13 +137,11 @@ def refit(
 
 
 def _get_documents(start: Csr, pins: Array, folds: Ints, run: slice) -> tuple[Array, ...]:
-    """Return the local data of a block for ``CollectRefitStatistics``."""
     part = csr_array(start[run])
     return part.data, part.indices, part.indptr, pins[run], folds[run].astype(np.int64)
 
 
 def _compute_sizes(start: Csr, pins: Array, runs: list[slice]) -> Floats:
-    """Return the number of documents of each class at the start."""
     sizes: Floats = tree_sum(
         np.asarray(_select_shares(start[run], pins[run]).sum(axis=0), np.float64).ravel() for run in runs
     )
@@ -151,7 +149,6 @@ def _compute_sizes(start: Csr, pins: Array, runs: list[slice]) -> Floats:
 
 
 def _deal_folds(n_docs: int, seed: int) -> Ints:
-    """Return the fold of each document."""
     return (np.random.default_rng(seed).permutation(n_docs) % N_FOLDS).astype(np.int8)
 
 
@@ -208,7 +205,6 @@ def _shift_to_seeds(
 
 
 def _make_start(engine: Engine, tables: list[Csr], sizes: Floats, plan: class_learning.Plan) -> categorisers.Params:
-    """Return start parameters: words, levels and P(class) of documents by their shares."""
     total = csr_array(sum(tables[1:], tables[0]))
     mix, words = class_learning.interpolate_levels(engine, total, tables, plan)
     size = sizes + MIN_CLASS_SIZE

@@ -12,6 +12,7 @@ from topiarist.arrays import TINY, Bools, Csr, Dtype, Floats
 from topiarist.counts.column_map import without_columns
 from topiarist.counts.weighting import effective_length_weights, scale_rows, shorten_documents
 from topiarist.errors import UsageError
+from topiarist.estimators.common import options
 from topiarist.estimators.common.stored_counts import Documents
 from topiarist.estimators.common.streams import PREDICTIVE_PSEUDO_COUNT, LearnsFromStreams
 from topiarist.estimators.tree import preparation
@@ -28,6 +29,7 @@ from topiarist.trees.tree import Tree
 from topiarist.trees.tree_model import TreeModel
 
 
+@options.describe_arguments()
 class StreamsTree(LearnsFromStreams, FilesDocuments):
     """Mixin for trees that learn from batches."""
 
@@ -54,13 +56,6 @@ class StreamsTree(LearnsFromStreams, FilesDocuments):
         ----------
         X : array, sparse matrix or block of a BlockStore (n_documents, n_words)
             Counts of the batch.
-        y : object
-            Ignored.
-
-        Returns
-        -------
-        self
-            The updated estimator.
 
         Raises
         ------
@@ -123,7 +118,6 @@ class StreamsTree(LearnsFromStreams, FilesDocuments):
         return totals
 
     def _widen(self, n_words: int) -> None:
-        """Add columns to P(w|a) and to the counts of the stream."""
         stream = self._enter_stream()
         fitted, stats = self.tree_model_, stream.stats
         words, counts = fitted.word_given_node, getattr(stats, self._word_count)

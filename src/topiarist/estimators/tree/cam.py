@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
@@ -23,13 +23,13 @@ from topiarist.estimators.tree.abstraction import ReadsDocuments
 from topiarist.estimators.tree.chosen_words import SeedWords, Words
 from topiarist.estimators.tree.document_levels import LEVEL_TOKENS, compute_perplexity, mean_log_likelihood
 from topiarist.estimators.tree.posteriors import PlacesDocuments
-from topiarist.estimators.tree.tree_streams import StreamsCAM
-from topiarist.execution.blocks import BlockStore
+from topiarist.estimators.tree.tree_streams import StreamsTree
+from topiarist.execution.blocks import BlockFile, BlockStore
 from topiarist.metrics.topic_quality import keep_known_words
-from topiarist.models import cam, em
+from topiarist.models import cam, em, online
 from topiarist.models.directions import Directions
 from topiarist.models.engine.compilation import prepare_kernels
-from topiarist.models.engine.host import Engine
+from topiarist.models.engine.host import Engine, weighted_total
 from topiarist.trees.growth import loop as growing
 from topiarist.trees.growth.annealed import cam_schedule, critical_temperature
 from topiarist.trees.growth.growing_models import CamGrowingModel, Steps, flatten_paths, make_cam_params
@@ -38,26 +38,11 @@ from topiarist.trees.growth.start import place_documents
 from topiarist.trees.tree import Tree
 from topiarist.trees.tree_model import TreeModel
 
-GROWTH_DIMENSIONS = (
-    96  # dimensions of vectors in which a tree grows; its last steps, and all that comes later, have all of them
-)
-DEFAULT_CONCENTRATION = (
-    40.0  # of vectors beside words; where held-out tokens want none of these, a tree of words is tried
-)
+GROWTH_DIMENSIONS = 96  # of the vectors while a tree grows; its last steps use all dimensions
+DEFAULT_CONCENTRATION = 40.0  # of vectors beside words; if held-out tokens reject it, a tree of words is tried
 CONCENTRATIONS = (0.0, 5.0, 10.0, 20.0, DEFAULT_CONCENTRATION)
 MAX_PERPLEXITY_LOSS = 0.01  # perplexity of held-out tokens that vectors may cost before they are left aside
 EFFECTIVE_LENGTHS = (15.0, 35.0, 100.0, None)  # tried when the effective length is to be chosen by held-out data
-
-
-@dataclass(frozen=True)
-class _GrowthStart:
-    """Data and settings from which a tree grows."""
-
-    ground: preparation.GrowthData
-    rng: np.random.Generator
-    seeds: dict[int, list[int]]
-    journal: growing.Journal | None
-    max_leaves: int | None = None  # leaves that there is room for
 
 
 def _make_directions(directions: Floats | None, concentration: float) -> Directions | None:
@@ -69,7 +54,7 @@ def _make_directions(directions: Floats | None, concentration: float) -> Directi
     random_state=options.describe_seed("the held-out tokens and of growth"),
     executor="Executor of the blocks of a ``BlockStore``. None: this process. See docs/how-to/scale.md.",
 )
-class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, EMOptions):  # type: ignore[misc]
+class CAM(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, EMOptions):  # type: ignore[misc]
     """Cluster-abstraction model: each document belongs to one leaf, each word comes from a node of the path to it.
 
     Parameters
@@ -200,24 +185,25 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         Notes
         -----
         A ``BlockStore`` is fitted block by block, and so are counts that are too large for a ``device``. Then 32,768
-        sampled
-        documents propose splits and headings. With more than 262,144 documents the tree grows from a sample of that
-        size, and
-        all documents teach its words in at most ten steps.
+        sampled documents propose splits and headings. With more than 262,144 documents the tree grows from a sample of
+        that size, and all documents teach its words in at most ten steps.
         """
         self._check_options()
         length = self.effective_length
         in_memory = vectors is not None or isinstance(length, str)
         if in_memory and stored_counts.is_stored(X, self.executor):
-            self._raise_for_store(vectors)
+            if vectors is not None:
+                raise UsageError(
+                    "vectors require counts in memory, got counts in files", hint="Load the counts into memory."
+                )
+            raise UsageError("effective_length='heldout' needs counts in memory", hint="Use 35 or None.")
         if vectors is not None and self.concentration != 0:
             options.check_required_values(self, "vectors", device="cpu", executor=None)
         with growth_data.open_fit_data(self, X, lambda counts: in_memory or self._fits_device(counts)) as data:
             n_docs, directions = data.counts.shape[0], None
             if vectors is not None and self.concentration != 0:
                 directions = widen_directions(check_vectors(vectors, n_docs))
-            seeds = chosen_words.find_seed_nodes(self, self.tree) if self.tree is not None else {}
-            groups = chosen_words.find_seed_groups(self) if self.tree is None else []
+            seeds, groups = chosen_words.find_seeds(self)
             best, sample_rows, sampled = self._grow_best(data, seeds, journal, directions)
             growth, length, self.concentration_ = best
             seeds = seeds or chosen_words.assign_seed_groups(groups, growth.stage.parts)
@@ -258,13 +244,6 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             self.cluster_given_doc_, self.labels_ = answers.rows(), answers.labels()
         self._reset_stream(data.counts.shape[0], n_tokens)
 
-    def _raise_for_store(self, vectors: Floats | None) -> None:
-        if vectors is not None:
-            raise UsageError(
-                "vectors require counts in memory, got counts in files", hint="Load the counts into memory."
-            )
-        raise UsageError("effective_length='heldout' needs counts in memory", hint="Use 35 or None.")
-
     def _grow_best(
         self,
         data: growth_data.FitData,
@@ -273,23 +252,18 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         directions: Floats | None,
     ) -> tuple[tuple[growing.Growth, float | None, float], tuple[Array, ...], bool]:
         """Return the tree of the best effective length with its vector weight, then the sample that it grew from."""
-        requested, leading = (
-            self.effective_length,
-            None if directions is None else project_to_leading_axes(directions, GROWTH_DIMENSIONS),
-        )
-        lengths: tuple[float | None, ...] = EFFECTIVE_LENGTHS if isinstance(requested, str) else (requested,)
-        best, best_likelihood, weight = None, -np.inf, self._get_start_concentration(directions)
+        leading = None if directions is None else project_to_leading_axes(directions, GROWTH_DIMENSIONS)
+        lengths = EFFECTIVE_LENGTHS if isinstance(self.effective_length, str) else (self.effective_length,)
+        is_single = len(lengths) == 1
+        best, best_likelihood = None, -np.inf
         for length in lengths:
             with data.prepare(length, leading, sample_memory=True) as (ground, sample_rows, sampled):
-                start_data = _GrowthStart(
-                    ground, data.rng, seeds, journal if len(lengths) == 1 else None, data.max_leaves
-                )
-                growth, chosen_weight = self._grow_with_vectors(data.engine, start_data, weight)
-                likelihood = 0.0
-                if len(lengths) > 1:
-                    likelihood = preparation.compute_heldout_likelihood(data.engine, ground, growth.stage)
+                growth, weight = self._grow_with_vectors(data, ground, seeds, journal if is_single else None)
+                stage, likelihood = growth.stage, 0.0
+                if not is_single:
+                    likelihood = preparation.compute_heldout_likelihood(data.engine, ground, stage)
             if best is None or likelihood > best_likelihood:
-                best, best_likelihood = (growth, length, chosen_weight), likelihood
+                best, best_likelihood = (growth, length, weight), likelihood
             if growth.reason == "interrupted":
                 best = (replace(best[0], reason="interrupted"), *best[1:])
                 break
@@ -305,40 +279,45 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         with options.open_engine(self) as engine:
             return engine.fits_device(counts, dtype, leaves)
 
-    def _get_start_concentration(self, directions: Floats | None) -> float:
-        if directions is None:
-            return 0.0
-        return DEFAULT_CONCENTRATION if isinstance(self.concentration, str) else float(self.concentration)
-
     def _grow_with_vectors(
-        self, engine: Engine, start_data: _GrowthStart, concentration: float
+        self,
+        data: growth_data.FitData,
+        ground: preparation.GrowthData,
+        seeds: dict[int, list[int]],
+        journal: growing.Journal | None,
     ) -> tuple[growing.Growth, float]:
         """Return a tree and its vector weight; a tree of words if held-out tokens reject the vectors.
 
         Growth is random, and with good vectors both trees differ by less than 1%. Vectors of other documents make
         held-out tokens a third less likely.
         """
-        growth = self._grow(engine, start_data, concentration)
-        if not concentration or not isinstance(self.concentration, str) or growth.reason == "interrupted":
+        chooses, concentration = isinstance(self.concentration, str), 0.0
+        if ground.directions is not None:
+            concentration = DEFAULT_CONCENTRATION if chooses else float(self.concentration)
+        growth = self._grow(data, ground, seeds, journal, concentration)
+        if not concentration or not chooses or growth.reason == "interrupted":
             return growth, concentration
-        if preparation.choose_concentration(engine, start_data.ground, growth.stage, CONCENTRATIONS) > 0:
+        if preparation.choose_concentration(data.engine, ground, growth.stage, CONCENTRATIONS) > 0:
             return growth, concentration
-        growth_without = self._grow(engine, replace(start_data, journal=None), 0.0)
-        likelihood_with, likelihood_without = (
-            preparation.compute_heldout_likelihood(engine, start_data.ground, candidate.stage)
+        growth_without = self._grow(data, ground, seeds, None, 0.0)
+        likelihood, likelihood_without = (
+            preparation.compute_heldout_likelihood(data.engine, ground, candidate.stage)
             for candidate in (growth, growth_without)
         )
-        return (
-            (growth_without, 0.0)
-            if likelihood_without > likelihood_with + math.log1p(MAX_PERPLEXITY_LOSS)
-            else (growth, concentration)
-        )
+        is_worse = likelihood_without > likelihood + math.log1p(MAX_PERPLEXITY_LOSS)
+        return (growth_without, 0.0) if is_worse else (growth, concentration)
 
-    def _grow(self, engine: Engine, start_data: _GrowthStart, concentration: float) -> growing.Growth:
-        ground, rng, seeds = start_data.ground, start_data.rng, start_data.seeds
-        directions = ground.directions if concentration else None
+    def _grow(
+        self,
+        data: growth_data.FitData,
+        ground: preparation.GrowthData,
+        seeds: dict[int, list[int]],
+        journal: growing.Journal | None,
+        concentration: float,
+    ) -> growing.Growth:
+        rng, directions = data.rng, ground.directions if concentration else None
         species = CamGrowingModel(
-            engine, cam.Block(ground.training, ground.heldout, directions), ground.collection, rng,
+            data.engine, cam.Block(ground.training, ground.heldout, directions), ground.collection, rng,
             self.word_smoothing, self.root_smoothing, bool(self.levels), executor=self.executor, seeds=seeds,
             joined=_make_directions(directions, concentration), stored=ground.stored,
         )  # fmt: skip
@@ -350,22 +329,18 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
             start = chosen_words.apply_seeds(start, ground.counts, seeds, species.estimate_words) if seeds else start
             start = start if self.levels else flatten_paths(start)
             steps = Steps(last=self.max_iter, tol=self.tol)
-            with self._show_fit("CAM on the given tree") as watch:
+            rules = em.Rules(self.max_iter, self.tol)
+            with show_fit("CAM on the given tree", rules, show=bool(self.verbose)) as watch:
                 stage = growing.fit_from_start(replace(species, steps=steps, watch=watch), start, last=True)
             return preparation.make_given_growth(stage)
         annealing = None
         if self.growth == "annealed":
             temperature = max(critical_temperature(ground.counts), 1.0)
             annealing = (cam_schedule(temperature), np.ones(ground.counts.shape[0]))
-        # without levels inner nodes say nothing, and stay all the same
-        space = ground.space(concentration)
-        keep_all, max_leaves = not self.levels, start_data.max_leaves
-        return preparation.grow_tree(
-            self, species, space, annealing, start_data.journal, keep_all=keep_all, max_leaves=max_leaves
-        )
-
-    def _show_fit(self, title: str) -> Any:
-        return show_fit(title, em.Rules(self.max_iter, self.tol), show=bool(self.verbose))
+        return preparation.grow_tree(  # without levels inner nodes say nothing, and stay all the same
+            self, species, ground.space(concentration), annealing, journal, keep_all=not self.levels,
+            max_leaves=data.max_leaves,
+        )  # fmt: skip
 
     def _learn_words(
         self, species: CamGrowingModel, growth: growing.Growth, length: float | None, n_tokens: float, *, sampled: bool
@@ -422,18 +397,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         return self.transform(X, vectors=vectors).argmax(axis=1)
 
     def score(self, X: Documents, y: object = None) -> float:
-        """Return the mean log-likelihood per token, with ``levels="document"`` by the levels of each document.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n_documents, n_words)
-            Counts. Words unknown to the model are ignored.
-
-        Returns
-        -------
-        float
-            Log-likelihood per token.
-        """
+        """Return the mean log-likelihood per token, with ``levels="document"`` by the levels of each document."""
         if self.levels != "document":
             return super().score(X)
         counts, posterior = self._read_documents(X, "score")
@@ -441,13 +405,7 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
         return mean_log_likelihood(known_counts, known_counts, self.tree_model_, posterior)
 
     def perplexity(self, X: Documents) -> float:
-        """Return the perplexity by document completion, with ``levels="document"`` by the levels of each first half.
-
-        Returns
-        -------
-        float
-            Perplexity of the scored tokens.
-        """
+        """Return the perplexity by document completion, with ``levels="document"`` by the levels of each first half."""
         if self.levels != "document":
             return super().perplexity(X)
         check_is_fitted(self)
@@ -457,6 +415,9 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
 
     joins_vectors = True
     _number = "n_clusters"
+    _params, _word_count = staticmethod(make_cam_params), "node_word_count"
+    _rows_of_documents = "cluster_given_doc_"
+    _of_documents = (_rows_of_documents, "labels_")
 
     def _reader(self, engine: Engine) -> stored_counts.Reader:
         dtype = self.word_given_node_.dtype
@@ -507,3 +468,46 @@ class CAM(StreamsCAM, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOu
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_prior_)
+
+    def _get_length(self) -> float | None:
+        return self.effective_length_
+
+    def _stream_model(self, engine: Engine, stream: online.Stream) -> cam.Cam:
+        """Return the model; its prior has the words of the stream instead of the collection."""
+        collection = self._word_totals(stream.stats) + 1e-3 / max(stream.tokens, 1.0)
+        mask, levels = self.tree_.path_mask(), "heldout" if self.levels else "fixed"
+        return cam.Cam(
+            engine, mask, levels, collection / collection.sum(), self._prior_tokens(stream.tokens),  # type: ignore[arg-type]
+            self.node_given_cluster_, self._stream_seeds(mask, self.cluster_prior_, stream.tokens),
+        )  # fmt: skip
+
+    def _prior_tokens(self, tokens: float) -> Floats:
+        prior = np.full(len(self.tree_), float(self.word_smoothing))
+        prior[self.tree_.root] += float(self.root_smoothing) * tokens
+        return prior
+
+    def _remove_temperature(self) -> None:
+        self.temperature_ = 1.0
+
+    def _stream_start(self) -> cam.Stats:
+        mix = self.cluster_prior_[:, None] * self.node_given_cluster_
+        weights, words = mix.sum(axis=0), self.word_given_node_
+        collection = weighted_total(weights, words)
+        pseudo = self._prior_tokens(self.n_tokens_seen_)[:, None] * (collection / collection.sum())
+        seeds = self._stream_seeds(self.tree_.path_mask(), self.cluster_prior_, self.n_tokens_seen_)
+        if seeds is not None:
+            np.add.at(pseudo, (seeds.nodes, seeds.columns), seeds.tokens)
+        counts = online.expected_counts(words, weights, pseudo, self.n_tokens_seen_)
+        documents = self.cluster_prior_ * self._documents_per_token
+        return cam.Stats(counts, mix * (self.heldout_fraction if self.levels else 1.0), documents, 0.0)
+
+    def _stream_block(self, engine: Engine, counts: Csr, shard: BlockFile | None) -> cam.Block:
+        dtype = self.word_given_node_.dtype
+        if self.levels:
+            return cam.Block(*self._split_block(engine, counts, dtype))
+        return cam.Block(self._make_block(engine, counts, shard, dtype))
+
+    def _keep_shared(self, shared: cam.Params, stream: online.Stream) -> None:
+        self.word_given_node_, self.node_given_cluster_ = shared.word_given_node, shared.node_given_cluster
+        self.cluster_prior_ = shared.cluster_prior
+        self._documents_per_token = float(stream.stats.cluster_count.sum())

@@ -71,6 +71,13 @@ def find_seed_nodes(estimator: Any, tree: Tree) -> dict[int, list[int]]:
     return columns_by_node
 
 
+def find_seeds(estimator: Any) -> tuple[dict[int, list[int]], list[list[int]]]:
+    """Return the columns of seed words by node of the given tree, or in groups without a tree."""
+    if estimator.tree is None:
+        return {}, find_seed_groups(estimator)
+    return find_seed_nodes(estimator, estimator.tree), []
+
+
 def assign_seed_groups(groups: Iterable[Sequence[int]], parts: GrowthState) -> dict[int, list[int]]:
     """Return the node below the root where each group of words is most probable."""
     weight = parts.class_prior @ parts.node_given_class

@@ -9,19 +9,21 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
-from topiarist.arrays import DTypeLike, Floats
+from topiarist.arrays import TINY, Csr, DTypeLike, Floats
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.base import EMOptions
 from topiarist.estimators.common.progress import show_fit
 from topiarist.estimators.common.stored_counts import Documents, read_counts, refuse_options
+from topiarist.estimators.common.streams import PREDICTIVE_PSEUDO_COUNT
 from topiarist.estimators.tree import chosen_words, growth_data, growth_sample, preparation
 from topiarist.estimators.tree.abstraction import ReadsDocuments
 from topiarist.estimators.tree.chosen_words import SeedWords, Words
 from topiarist.estimators.tree.posteriors import PlacesDocuments
-from topiarist.estimators.tree.tree_streams import StreamsHPLSA
-from topiarist.execution.blocks import BlockStore
-from topiarist.models import em, hplsa
+from topiarist.estimators.tree.tree_streams import StreamsTree
+from topiarist.execution.blocks import BlockFile, BlockStore
+from topiarist.models import em, hplsa, online
+from topiarist.models.engine import Shard
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
 from topiarist.trees.growth import loop as growing
@@ -37,7 +39,7 @@ from topiarist.trees.tree_model import TreeModel, TreeTopics
     max_iter="Maximum number of EM steps after growth.",
     random_state=options.describe_seed("the held-out tokens and of growth"),
 )
-class HPLSA(StreamsHPLSA, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, EMOptions):  # type: ignore[misc]
+class HPLSA(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesOutMixin, EMOptions):  # type: ignore[misc]
     """Hierarchical PLSA: a document mixes classes, and a class uses the words of the nodes on its path.
 
     Parameters
@@ -156,18 +158,15 @@ class HPLSA(StreamsHPLSA, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeatur
         Notes
         -----
         A ``BlockStore`` is fitted block by block, by guided growth or on a given tree. Then 32,768 sampled documents
-        propose
-        splits and headings. With more than 262,144 documents the tree grows from a sample of that size, and all
-        documents teach
-        it in at most ten steps.
+        propose splits and headings. With more than 262,144 documents the tree grows from a sample of that size, and all
+        documents teach it in at most ten steps.
         """
         self._check_options()
         if self.tree is None and stored_counts.is_stored(X, self.executor):
             refuse_options(self, "annealed growth needs counts in memory", growth="guided")
         length = self.effective_length
         with growth_data.open_fit_data(self, X) as data:
-            seeds = chosen_words.find_seed_nodes(self, self.tree) if self.tree is not None else {}
-            groups = chosen_words.find_seed_groups(self) if self.tree is None else []
+            seeds, groups = chosen_words.find_seeds(self)
             with data.prepare(length) as (ground, sample_rows, sampled):
                 species = self._species(data.engine, ground, data.rng, seeds)
                 growth = self._grow(species, ground, journal, data.max_leaves)
@@ -261,6 +260,9 @@ class HPLSA(StreamsHPLSA, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeatur
         return hplsa.doc_given_class(self.class_given_doc_, self._lengths)
 
     _number = "n_classes"
+    _params, _word_count = staticmethod(make_hplsa_params), "topic_word_count"
+    _rows_of_documents = "class_given_doc_"
+    _of_documents = (_rows_of_documents, "labels_", "_lengths")
     _shares = True  # a document mixes classes, its tokens have them one by one
 
     def _reader(self, engine: Engine) -> stored_counts.Reader:
@@ -313,3 +315,40 @@ class HPLSA(StreamsHPLSA, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeatur
     @property
     def _n_features_out(self) -> int:
         return len(self.class_prior_)
+
+    def _get_length(self) -> float | None:
+        return self.effective_length
+
+    def _stream_model(self, engine: Engine, stream: online.Stream) -> hplsa.Hplsa:
+        return hplsa.Hplsa(
+            engine, self.tree_.path_mask(self.class_nodes_), online.limit_smoothing(self.word_smoothing),
+            self.class_smoothing, self.topic_mix, self.variant, stream.batches,
+            seeds=self._stream_seeds(self.tree_.path_mask(self.class_nodes_), self.class_prior_, stream.tokens),
+        )  # fmt: skip
+
+    def _make_scorer(self, model: hplsa.Hplsa) -> hplsa.Hplsa:
+        return replace(model, class_smoothing=max(PREDICTIVE_PSEUDO_COUNT, model.class_smoothing))
+
+    def _remove_temperature(self) -> None:
+        self.inverse_temperature_ = 1.0
+
+    def _stream_start(self) -> hplsa.Stats:
+        mix = self.class_prior_[:, None] * self.topic_given_class_
+        pseudo: Any = float(self.word_smoothing)
+        seeds = self._stream_seeds(self.tree_.path_mask(self.class_nodes_), self.class_prior_, self.n_tokens_seen_)
+        if seeds is not None:
+            pseudo = np.full(self.word_given_topic_.shape, pseudo)
+            np.add.at(pseudo, (seeds.nodes, seeds.columns), seeds.tokens)
+        words = online.expected_counts(self.word_given_topic_, mix.sum(axis=0), pseudo, self.n_tokens_seen_)
+        return hplsa.Stats(words, mix * (self.heldout_fraction if self.topic_mix == "heldout" else 1.0), 0.0)
+
+    def _stream_block(self, engine: Engine, counts: Csr, shard: BlockFile | None) -> hplsa.Block | Shard:
+        dtype = self.word_given_topic_.dtype
+        if self.topic_mix == "heldout":
+            return hplsa.Block(*self._split_block(engine, counts, dtype))
+        return self._make_block(engine, counts, shard, dtype)
+
+    def _keep_shared(self, shared: hplsa.Params, stream: online.Stream) -> None:
+        self.word_given_topic_, self.topic_given_class_ = shared.word_given_topic, shared.topic_given_class
+        prior = stream.stats.class_topic_count.sum(axis=1, dtype=np.float64)
+        self.class_prior_ = prior / max(prior.sum(), TINY)

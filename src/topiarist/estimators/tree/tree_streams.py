@@ -8,23 +8,21 @@ from typing import Any, Self
 
 import numpy as np
 
-from topiarist.arrays import TINY, Bools, Csr, Dtype, Floats
+from topiarist.arrays import Bools, Csr, Dtype, Floats
 from topiarist.counts.column_map import without_columns
 from topiarist.counts.weighting import effective_length_weights, scale_rows, shorten_documents
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options
 from topiarist.estimators.common.stored_counts import Documents
-from topiarist.estimators.common.streams import PREDICTIVE_PSEUDO_COUNT, LearnsFromStreams
+from topiarist.estimators.common.streams import LearnsFromStreams
 from topiarist.estimators.tree import preparation
 from topiarist.estimators.tree.chosen_words import find_ignored_columns, from_seed_pairs, make_seeds
 from topiarist.estimators.tree.posteriors import FilesDocuments
 from topiarist.execution.blocks import BlockFile
-from topiarist.models import cam, hplsa, online
+from topiarist.models import online
 from topiarist.models.engine import Shard
-from topiarist.models.engine.host import Engine, weighted_total
+from topiarist.models.engine.host import Engine
 from topiarist.models.path_models import Seeds
-from topiarist.trees.growth.growing_models import make_cam_params
-from topiarist.trees.growth.hplsa_growing import make_hplsa_params
 from topiarist.trees.tree import Tree
 from topiarist.trees.tree_model import TreeModel
 
@@ -125,111 +123,3 @@ class StreamsTree(LearnsFromStreams, FilesDocuments):
         padded = np.pad(counts, ((0, 0), (0, n_words - words.shape[1])))
         self._take(replace(fitted, word_given_node=online.add_words(words, tokens, n_words)))
         self._stream = replace(stream, stats=replace(stats, **{self._word_count: padded}))
-
-
-class StreamsHPLSA(StreamsTree):
-    """Learning from batches for HPLSA."""
-
-    class_smoothing: float
-    effective_length: float | None
-    topic_mix: hplsa.TopicMix
-    variant: hplsa.Variant
-
-    _params, _word_count = staticmethod(make_hplsa_params), "topic_word_count"
-    _rows_of_documents = "class_given_doc_"
-    _of_documents = (_rows_of_documents, "labels_", "_lengths")
-
-    def _get_length(self) -> float | None:
-        return self.effective_length
-
-    def _stream_model(self, engine: Engine, stream: online.Stream) -> hplsa.Hplsa:
-        return hplsa.Hplsa(
-            engine, self.tree_.path_mask(self.class_nodes_), online.limit_smoothing(self.word_smoothing),
-            self.class_smoothing, self.topic_mix, self.variant, stream.batches,
-            seeds=self._stream_seeds(self.tree_.path_mask(self.class_nodes_), self.class_prior_, stream.tokens),
-        )  # fmt: skip
-
-    def _make_scorer(self, model: hplsa.Hplsa) -> hplsa.Hplsa:
-        return replace(model, class_smoothing=max(PREDICTIVE_PSEUDO_COUNT, model.class_smoothing))
-
-    def _remove_temperature(self) -> None:
-        self.inverse_temperature_ = 1.0
-
-    def _stream_start(self) -> hplsa.Stats:
-        mix = self.class_prior_[:, None] * self.topic_given_class_
-        pseudo: Any = float(self.word_smoothing)
-        seeds = self._stream_seeds(self.tree_.path_mask(self.class_nodes_), self.class_prior_, self.n_tokens_seen_)
-        if seeds is not None:
-            pseudo = np.full(self.word_given_topic_.shape, pseudo)
-            np.add.at(pseudo, (seeds.nodes, seeds.columns), seeds.tokens)
-        words = online.expected_counts(self.word_given_topic_, mix.sum(axis=0), pseudo, self.n_tokens_seen_)
-        return hplsa.Stats(words, mix * (self.heldout_fraction if self.topic_mix == "heldout" else 1.0), 0.0)
-
-    def _stream_block(self, engine: Engine, counts: Csr, shard: BlockFile | None) -> hplsa.Block | Shard:
-        dtype = self.word_given_topic_.dtype
-        if self.topic_mix == "heldout":
-            return hplsa.Block(*self._split_block(engine, counts, dtype))
-        return self._make_block(engine, counts, shard, dtype)
-
-    def _keep_shared(self, shared: hplsa.Params, stream: online.Stream) -> None:
-        self.word_given_topic_, self.topic_given_class_ = shared.word_given_topic, shared.topic_given_class
-        prior = stream.stats.class_topic_count.sum(axis=1, dtype=np.float64)
-        self.class_prior_ = prior / max(prior.sum(), TINY)
-
-
-class StreamsCAM(StreamsTree):
-    """Learning from batches for CAM."""
-
-    root_smoothing: float
-    levels: bool | str
-    effective_length_: float | None
-    cluster_prior_: Floats
-    node_given_cluster_: Floats
-    word_given_node_: Floats
-
-    _params, _word_count = staticmethod(make_cam_params), "node_word_count"
-    _rows_of_documents = "cluster_given_doc_"
-    _of_documents = (_rows_of_documents, "labels_")
-
-    def _get_length(self) -> float | None:
-        return self.effective_length_
-
-    def _stream_model(self, engine: Engine, stream: online.Stream) -> cam.Cam:
-        """Return the model; its prior has the words of the stream instead of the collection."""
-        collection = self._word_totals(stream.stats) + 1e-3 / max(stream.tokens, 1.0)
-        mask, levels = self.tree_.path_mask(), "heldout" if self.levels else "fixed"
-        return cam.Cam(
-            engine, mask, levels, collection / collection.sum(), self._prior_tokens(stream.tokens),  # type: ignore[arg-type]
-            self.node_given_cluster_, self._stream_seeds(mask, self.cluster_prior_, stream.tokens),
-        )  # fmt: skip
-
-    def _prior_tokens(self, tokens: float) -> Floats:
-        prior = np.full(len(self.tree_), float(self.word_smoothing))
-        prior[self.tree_.root] += float(self.root_smoothing) * tokens
-        return prior
-
-    def _remove_temperature(self) -> None:
-        self.temperature_ = 1.0
-
-    def _stream_start(self) -> cam.Stats:
-        mix = self.cluster_prior_[:, None] * self.node_given_cluster_
-        weights, words = mix.sum(axis=0), self.word_given_node_
-        collection = weighted_total(weights, words)
-        pseudo = self._prior_tokens(self.n_tokens_seen_)[:, None] * (collection / collection.sum())
-        seeds = self._stream_seeds(self.tree_.path_mask(), self.cluster_prior_, self.n_tokens_seen_)
-        if seeds is not None:
-            np.add.at(pseudo, (seeds.nodes, seeds.columns), seeds.tokens)
-        counts = online.expected_counts(words, weights, pseudo, self.n_tokens_seen_)
-        documents = self.cluster_prior_ * self._documents_per_token
-        return cam.Stats(counts, mix * (self.heldout_fraction if self.levels else 1.0), documents, 0.0)
-
-    def _stream_block(self, engine: Engine, counts: Csr, shard: BlockFile | None) -> cam.Block:
-        dtype = self.word_given_node_.dtype
-        if self.levels:
-            return cam.Block(*self._split_block(engine, counts, dtype))
-        return cam.Block(self._make_block(engine, counts, shard, dtype))
-
-    def _keep_shared(self, shared: cam.Params, stream: online.Stream) -> None:
-        self.word_given_node_, self.node_given_cluster_ = shared.word_given_node, shared.node_given_cluster
-        self.cluster_prior_ = shared.cluster_prior
-        self._documents_per_token = float(stream.stats.cluster_count.sum())

@@ -1,6 +1,5 @@
 """Learning categories with vectors beside words: what they bring, that they are not needed, that none do no harm."""
 
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -68,7 +67,7 @@ def test_the_reason_names_what_sees_the_vectors():
     trial = one_label.Trial(10, 9, 8, 7, None, 6)
 
     def told(**chosen):
-        return _describe_choice(replace(one_label.DEFAULT_SETTING, **chosen), trial, 0, True)
+        return _describe_choice(one_label.Setting(**chosen), trial, 0, True)
 
     assert told(vectorial=1.0).startswith("A linear classifier of words and vectors (50%) and the words of the cat")
     assert "vectors of each category" not in told(vectorial=1.0)

@@ -30,9 +30,7 @@ class TreeModelKind:
     online: bool = False  # whether it learns from batches: ``partial_fit``, ``learn_more``
     headings: bool = False  # whether its upper tree may be built anew: it takes ``headings``
     resumes: bool = False  # whether ``fit`` takes a ``journal`` of checkpoints
-    accepts_word_lists: bool = (
-        False  # whether people may choose its words: it takes ``seed_words`` and ``ignore_words``
-    )
+    accepts_word_lists: bool = False  # whether users can choose its words: ``seed_words``, ``ignore_words``
     blocks: bool = False  # whether it grows from a ``BlockStore``: it takes ``executor``
     accepts_vectors: bool = False  # whether ``fit`` and ``transform`` take ``vectors`` beside words
     mixes_classes: bool = False  # whether a document mixes classes; else it has one

@@ -21,14 +21,9 @@ BIAS_PSEUDO_COUNT = 0.5  # of a class's expected documents, and documents: pseud
 DEFAULT_SLOPE, SLOPE_WEIGHT = 0.85, 20.0  # of certainties, and unseen documents that say so
 RIDGE = 0.75  # the same for: they need no shift
 MAX_SLOPE = 1.1  # slope: what is right of some may be chance
-MIN_SUREST = (
-    12  # documents at least, or a quarter of the unseen: how many of them are right is the most certain it gets
-)
+MIN_SUREST = 12  # unseen documents, or a quarter of them: how many are right is the maximum of certainties
 PRESUMED_WEIGHTS = {2: 45.0, 5: 90.0}  # documents: what the certainty of scores weighs beside unseen ones, by parts …
-SHARPNESS_POWERS = {
-    2: 0.0,
-    5: 1.0,
-}  # … and what power of their sharpness is believed in that: two parts know little of it
+SHARPNESS_POWERS = {2: 0.0, 5: 1.0}  # … and the power of their sharpness in that: two parts know little of it
 SUREST_WEIGHT = 40.0  # what documents without a label weigh beside the surest unseen ones
 ERROR_RATIOS = {2: 0.7, 5: 1.85}  # wrong answers for each disagreement of two of so many, each of whom lacks a part
 RELATIVE_ERRORS = {2: 0.25, 5: 0.15}  # by how much of itself that is mistaken
@@ -113,18 +108,14 @@ def to_probabilities(scores: Floats) -> Floats:
     return rows
 
 
-def compute_log_loss(scores: Floats, truth: Array, sharpness: float = 1.0) -> float:
-    """Return −log P(right class), summed over documents."""
-    rows = to_probabilities(sharpness * scores)
-    return float(-np.log(np.maximum(rows[np.arange(len(truth)), truth], 1e-12)).sum())
-
-
 def fit_sharpness(scores: Floats, truth: Array) -> tuple[float, float]:
     """Return the power under which the right classes are most probable, and the remaining log loss."""
     limit = np.log(MAX_SHARPNESS)
 
     def loss(power: float) -> float:
-        return compute_log_loss(scores, truth, float(np.exp(power))) + 0.5 * power * power
+        rows = to_probabilities(float(np.exp(power)) * scores)
+        log_loss = float(-np.log(np.maximum(rows[np.arange(len(truth)), truth], 1e-12)).sum())
+        return log_loss + 0.5 * power * power
 
     best = minimize_scalar(loss, bounds=(-limit, limit), method="bounded", options={"xatol": 1e-2})
     return float(np.exp(best.x)), float(best.fun)

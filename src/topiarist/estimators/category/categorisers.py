@@ -10,7 +10,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -26,7 +25,7 @@ from topiarist.estimators.category.class_learning import (
     learn,
     number_folds,
 )
-from topiarist.estimators.category.given_labels import Labels, find_class_nodes, read_labels, select_labelled
+from topiarist.estimators.category.given_labels import Labels, compute_accuracy, find_class_nodes, read_labels
 from topiarist.estimators.category.training_data import (
     MANY_LABELLED,
     N_FOLDS_OF_MANY,
@@ -84,11 +83,10 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
         Notes
         -----
         A ``BlockStore`` is read block by block on the ``executor``. "cv" and ``calibrate`` use a sample in memory, of
-        65,536
-        labelled documents and as many unlabelled ones.
+        65,536 labelled documents and as many unlabelled ones.
         """
         self._check_options()
-        counts = stored_counts.check_training_counts(self, X)
+        counts = stored_counts.check_input(self, X, reset=True)
         labels = read_labels(y, counts.shape[0])
         plan = self._make_plan(labels, options.working_dtype(self.dtype, counts, len(labels.classes)))
         sample: tuple[Csr, Labels] | None = None
@@ -104,7 +102,7 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
                     else (counts, labels)
                 )
                 plan = self._choose_settings(engine, *sample, plan)
-            with self._show_fit(plan) as watch:
+            with show_fit(type(self).__name__, plan.rules, show=bool(self.verbose)) as watch:
                 result = learn(engine, data, labels, plan, watch)
             self._calibrate(engine, sample, plan)
         self._store_result(labels, plan, result)
@@ -117,18 +115,12 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
         with options.open_engine(self) as engine, threadpool_limits(limits=1, user_api="blas"):
             yield engine
 
-    def _show_fit(self, plan: Plan) -> Any:
-        return show_fit(type(self).__name__, plan.rules, show=bool(self.verbose))
-
     def _calibrate(self, engine: Engine, sample: tuple[Csr, Labels] | None, plan: Plan) -> None:
         """Fit the certainties to a sample; without a sample, or with few documents, the posterior is unchanged."""
         scale = fit_certainty_scale(engine, *sample, plan) if self.calibrate and sample is not None else None
         self.sharpness_, self.floor_, self.half_length_ = 1.0, 0.0, None
         if scale is not None:
             self.sharpness_, self.floor_, self.half_length_ = scale.sharpness, scale.floor, scale.half_length
-
-    def _seed(self) -> int:
-        return int(options.make_generator(0 if self.random_state is None else self.random_state).integers(2**31))
 
     def _make_plan(self, labels: Labels, dtype: Dtype) -> Plan:
         tree, nodes = find_class_nodes(self.tree, labels.classes)
@@ -137,9 +129,10 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
         rules = em.Rules(self.max_iter, self.tol)
         smoothing = 0.01 if self.smoothing == "cv" else float(self.smoothing)
         weight = 0.0 if self.unlabelled_weight == "cv" else float(self.unlabelled_weight)
+        generator = options.make_generator(0 if self.random_state is None else self.random_state)
         return Plan(
             tree, nodes, flat, self._shares, self.topic_mix, smoothing, self.effective_length, weight,
-            float(self.inverse_temperature), rules, dtype, self._seed(),
+            float(self.inverse_temperature), rules, dtype, int(generator.integers(2**31)),
         )  # fmt: skip
 
     def _choose_settings(self, engine: Engine, counts: Csr, labels: Labels, plan: Plan) -> Plan:
@@ -176,7 +169,7 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
             Posteriors; columns are ``classes_`` and rows sum to one.
         """
         check_is_fitted(self)
-        return stored_counts.read(self, X)
+        return stored_counts.read(self, X).rows()
 
     def predict(self, X: Documents) -> Any:
         """Return the most probable class of each document.
@@ -186,8 +179,8 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
         array (n_documents,)
             Classes.
         """
-        rows = self.predict_proba(X)
-        return self.classes_[rows.argmax(axis=1)]
+        check_is_fitted(self)
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def score(self, X: Documents, y: Matrix, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on labelled documents.
@@ -202,10 +195,7 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
         float
             Share of documents with the right class.
         """
-        rows = self.predict(X)
-        classes, is_labelled = select_labelled(y, len(rows))
-        weight = None if sample_weight is None else np.asarray(sample_weight)[is_labelled]
-        return float(accuracy_score(classes, rows[is_labelled], sample_weight=weight))
+        return compute_accuracy(y, self.predict(X), sample_weight)
 
     def predict_log_proba(self, X: Documents) -> Floats:
         """Return the logarithms of ``predict_proba``, with probabilities of at least 1e-30."""
@@ -248,12 +238,10 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
             If ``x`` is not one document.
         """
         check_is_fitted(self)
-        row, counts, names = explanation.build_explain_request(self, x, words, n_words, n_labels)
-        view = explanation.View(
-            self.tree_, self.class_nodes_, self.classes_, self._class_word_table, self.class_prior_, names,
-            self._reading_length,
-        )  # fmt: skip
-        return explanation.explain(view, counts, self.predict_proba(row)[0], n_words, n_labels)
+        request = explanation.build_explain_request(self, x, words, n_words, n_labels)
+        classes = explanation.Classes(self.tree_, self.class_nodes_, self.classes_, self.class_prior_)
+        posterior = self.predict_proba(request.row)[0]
+        return explanation.explain(request, classes, self._class_word_table, self._reading_length, posterior)
 
     @property
     def components_(self) -> Floats:
@@ -295,13 +283,6 @@ N_FOLDS = 5
 MAX_CALIBRATION_DOCUMENTS = 5_000  # unseen documents: three numbers are fitted to them
 
 
-def heldout_posteriors(engine: Engine, counts: Csr, labels: Labels, plan: Plan) -> tuple[Floats, Any]:
-    """Return P(class | document) of labelled documents from models that did not see them, and their classes."""
-    readings = list(_iterate_folds(engine, counts, labels, plan, N_FOLDS))
-    rows = np.concatenate([categoriser(counts[labels.rows[out]]) for categoriser, out in readings])
-    return rows, np.concatenate([labels.of_row[out] for _, out in readings])
-
-
 def _iterate_folds(
     engine: Engine, counts: Csr, labels: Labels, plan: Plan, n_folds: int
 ) -> Iterator[tuple[Categoriser, Array]]:
@@ -323,8 +304,11 @@ def choose_value(engine: Engine, counts: Csr, labels: Labels, plan: Plan, name: 
     best, best_score = plan, (-1.0, -np.inf)
     for value in values:
         candidate = replace(plan, **{name: value})  # type: ignore[arg-type]
-        rows, truth = heldout_posteriors(engine, counts, labels, candidate)
-        score = float(np.mean(rows.argmax(axis=1) == truth)), _mean_log_probability(rows, truth)
+        readings = list(_iterate_folds(engine, counts, labels, candidate, N_FOLDS))
+        rows = np.concatenate([categoriser(counts[labels.rows[out]]) for categoriser, out in readings])
+        truth = np.concatenate([labels.of_row[out] for _, out in readings])
+        probabilities = np.maximum(rows[np.arange(len(truth)), truth].astype(np.float64), 1e-12)
+        score = float(np.mean(rows.argmax(axis=1) == truth)), float(np.log(probabilities).mean())
         if score > best_score:
             best, best_score = candidate, score
     return best
@@ -366,11 +350,6 @@ def _warn_few_documents(n_docs: int) -> None:
         UserWarning,
         stacklevel=5,
     )
-
-
-def _mean_log_probability(rows: Floats, truth: Array) -> float:
-    probabilities = rows[np.arange(len(truth)), truth].astype(np.float64)
-    return float(np.log(np.maximum(probabilities, 1e-12)).mean())
 
 
 OPTION_TEXTS = {

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -19,10 +18,10 @@ from topiarist.errors import InputError, UsageError
 from topiarist.estimators.category import explanation, one_label, several_labels
 from topiarist.estimators.category.class_learning import check_words
 from topiarist.estimators.category.given_labels import (
+    compute_accuracy,
     find_class_nodes,
     read_label_matrix,
     read_labels,
-    select_labelled,
     to_label_format,
 )
 from topiarist.estimators.common import options, stored_counts
@@ -307,9 +306,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
         rows = self.predict(X, vectors)
         if self.several_:
             return example_f1(y, rows, sample_weight)
-        classes, is_labelled = select_labelled(y, len(rows))
-        weight = None if sample_weight is None else np.asarray(sample_weight)[is_labelled]
-        return float(accuracy_score(classes, rows[is_labelled], sample_weight=weight))
+        return compute_accuracy(y, rows, sample_weight)
 
     def node_posterior(self, X: Documents, vectors: ArrayLike | None = None) -> Array:
         """Return P(node | document), (documents, nodes): the sum over the classes at a node and below it."""
@@ -343,36 +340,25 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
             If ``x`` is not one document.
         """
         check_is_fitted(self)
-        row, counts, names = explanation.build_explain_request(self, x, words, n_words, n_labels)
-        is_known = self._is_known_word[counts.indices]
+        request = explanation.build_explain_request(self, x, words, n_words, n_labels)
+        is_known = self._is_known_word[request.counts.indices]
         has_vectors = _find_vectors(None if vectors is None else self._check_vectors(vectors, 1), 1)
         learner = self if self._by_words is None or has_vectors.all() else self._by_words
-        parts = learner._model.word_parts(counts)[is_known].astype(np.float64)
-        return explanation.explain_by_parts(
-            explanation.Classes(self.tree_, self.class_nodes_, self.classes_, learner.class_prior_),
-            explanation.Words(counts.indices[is_known], counts.data[is_known].astype(np.float64), names),
-            parts,
-            self.predict_proba(row, vectors)[0],
-            n_words,
-            n_labels,
-        )  # fmt: skip
+        parts = learner._model.word_parts(request.counts)[is_known].astype(np.float64)
+        classes = explanation.Classes(self.tree_, self.class_nodes_, self.classes_, learner.class_prior_)
+        posterior = self.predict_proba(request.row, vectors)[0]
+        return explanation.explain_by_parts(request, classes, is_known, parts, posterior)
 
     def _read(self, X: Documents, vectors: ArrayLike | None) -> Floats:
         counts = self._counts(X, reset=False)
         checked_vectors = None if vectors is None else self._check_vectors(vectors, counts.shape[0])
-        rows, first_row = list[Floats](), 0
+        rows, first = list[Floats](), 0
         for part in stored_counts.iterate_blocks(counts):
             for start in range(0, max(part.shape[0], 1), MAX_ROWS):
-                rows_counts = csr_array(part[start : start + MAX_ROWS])
-                rows.append(
-                    self._compute_probabilities(
-                        rows_counts,
-                        None
-                        if checked_vectors is None
-                        else checked_vectors[first_row : first_row + rows_counts.shape[0]],
-                    )
-                )
-                first_row += rows_counts.shape[0]
+                block = csr_array(part[start : start + MAX_ROWS])
+                block_vectors = None if checked_vectors is None else checked_vectors[first : first + block.shape[0]]
+                rows.append(self._compute_probabilities(block, block_vectors))
+                first += block.shape[0]
         return np.concatenate(rows) if len(rows) > 1 else rows[0]
 
     def _check_vectors(self, vectors: ArrayLike, n_docs: int) -> Floats:

@@ -68,24 +68,29 @@ class Explanation:
         return "\n".join(["Labels", *(f"  {label}" for label in self.labels), "Steps down the tree", *steps])
 
 
-class View(NamedTuple):
-    """Parameters of a fitted categoriser that an explanation needs."""
+class Classes(NamedTuple):
+    """Classes at nodes of a tree, with their shares."""
 
     tree: Tree
     class_nodes: tuple[int, ...]
     classes: Array
-    class_word_table: Array  # (n_words, n_classes)
-    class_prior: Array
-    words: Sequence[str] | None
-    effective_length: float | None = None  # as which longer documents are read
+    prior: Array
+
+    def weigh_nodes(self) -> Floats:
+        """Return the weight of each class in the mean over the classes at a node and below it, (classes, nodes)."""
+        under = self.tree.path_mask(self.class_nodes) * np.asarray(self.prior)[:, None]
+        weights: Floats = under / np.maximum(under.sum(axis=0), SMALLEST_MIXTURE)
+        return weights
 
 
 class ExplainRequest(NamedTuple):
-    """Document to explain, its counts, and the names of the columns."""
+    """Document to explain, its counts, the names of the columns, and the size of the answer."""
 
     row: Any
     counts: Csr
     names: Sequence[str] | None
+    n_words: int
+    n_labels: int
 
 
 def build_explain_request(
@@ -97,8 +102,12 @@ def build_explain_request(
     counts = estimator._counts(row, reset=False)
     if counts.shape[0] != 1:
         raise InputError(f"expected one document, got {counts.shape[0]}", hint="X[[0]]")
-    check_names(words, counts.shape[1])
-    return ExplainRequest(row, counts, words if words is not None else getattr(estimator, "feature_names_in_", None))
+    if words is not None and len(words) != counts.shape[1]:
+        raise InputError(
+            f"expected the names of {counts.shape[1]} words, got {len(words)}", hint="corpus.vocabulary.words, or None"
+        )
+    names = words if words is not None else getattr(estimator, "feature_names_in_", None)
+    return ExplainRequest(row, counts, names, n_words, n_labels)
 
 
 def to_one_row(x: Matrix) -> Any:
@@ -108,69 +117,36 @@ def to_one_row(x: Matrix) -> Any:
     return csr_array(x.reshape(1, -1)) if issparse(x) else np.asarray(row)[None]
 
 
-def check_names(words: Sequence[str] | None, n_words: int) -> None:
-    if words is not None and len(words) != n_words:
-        raise InputError(
-            f"expected the names of {n_words} words, got {len(words)}", hint="corpus.vocabulary.words, or None"
-        )
-
-
-def explain(view: View, counts: Csr, posterior: Array, n_words: int, n_labels: int) -> Explanation:
-    is_known = view.class_word_table[counts.indices].max(axis=1, initial=0) > 0
-    columns, times = counts.indices[is_known], counts.data[is_known].astype(np.float64)
-    numbers = shorten_documents(counts, view.effective_length).data[is_known].astype(np.float64)
-    table = view.class_word_table[columns].astype(np.float64)
-    under = view.tree.path_mask(view.class_nodes) * view.class_prior[:, None]
-    weights = under / np.maximum(under.sum(axis=0), SMALLEST_MIXTURE)
-    logs = np.log(np.maximum(table @ weights, SMALLEST_MIXTURE))  # (words of the document, nodes)
-    classes = Classes(view.tree, view.class_nodes, view.classes, view.class_prior)
-    class_evidence = numbers[:, None] * np.log(np.maximum(table, SMALLEST_MIXTURE))
-    return _build_explanation(
-        classes,
-        Words(columns, times, view.words),
-        class_evidence,
-        numbers[:, None] * logs,
-        posterior,
-        n_words,
-        n_labels,
-    )
-
-
-class Classes(NamedTuple):
-    """Classes at nodes of a tree, with their shares."""
-
-    tree: Tree
-    class_nodes: tuple[int, ...]
-    classes: Array
-    prior: Array
-
-
-class Words(NamedTuple):
-    """Words of a document: columns, counts, and the names of all columns if known."""
-
-    columns: Array
-    times: Array
-    names: Sequence[str] | None
+def explain(
+    request: ExplainRequest, classes: Classes, table: Floats, effective_length: float | None, posterior: Array
+) -> Explanation:
+    """Return the explanation by a model of words; ``table`` is P(word | class), (words, classes)."""
+    counts = request.counts
+    is_known = table[counts.indices].max(axis=1, initial=0) > 0
+    numbers = shorten_documents(counts, effective_length).data[is_known].astype(np.float64)[:, None]
+    words = table[counts.indices[is_known]].astype(np.float64)
+    nodes = numbers * np.log(np.maximum(words @ classes.weigh_nodes(), SMALLEST_MIXTURE))
+    evidence = numbers * np.log(np.maximum(words, SMALLEST_MIXTURE))
+    return _build_explanation(request, classes, is_known, evidence, nodes, posterior)
 
 
 def explain_by_parts(
-    classes: Classes, words: Words, parts: Floats, posterior: Array, n_words: int, n_labels: int
+    request: ExplainRequest, classes: Classes, is_known: Array, parts: Floats, posterior: Array
 ) -> Explanation:
-    """Return an explanation from the evidence of each word for each class, (words of the document, classes).
+    """Return an explanation from the evidence of each known word for each class, (known words, classes).
 
     The evidence for a node is the mean over the classes at it and below it.
     """
-    under = classes.tree.path_mask(classes.class_nodes) * np.asarray(classes.prior)[:, None]
-    nodes = parts @ (under / np.maximum(under.sum(axis=0), SMALLEST_MIXTURE))
-    return _build_explanation(classes, words, parts, nodes, posterior, n_words, n_labels)
+    return _build_explanation(request, classes, is_known, parts, parts @ classes.weigh_nodes(), posterior)
 
 
 def _build_explanation(
-    classes: Classes, words: Words, class_evidence: Floats, nodes: Floats, posterior: Array, n_words: int, n_labels: int
+    request: ExplainRequest, classes: Classes, is_known: Array, class_evidence: Floats, nodes: Floats, posterior: Array
 ) -> Explanation:
     """Return an explanation from the evidence of each word for each class and each node, up to a constant."""
-    tree = classes.tree
-    names = words.columns if words.names is None else [words.names[column] for column in words.columns]
+    tree, n_words = classes.tree, request.n_words
+    columns, times = request.counts.indices[is_known], request.counts.data[is_known].astype(np.float64)
+    names = columns if request.names is None else [request.names[column] for column in columns]
     of_node = node_posterior(tree, classes.class_nodes, posterior[None])[0]
 
     def reason(name: str, probability: float, evidence: Array) -> Reason:
@@ -178,12 +154,12 @@ def _build_explanation(
         best = [place for place in order[:n_words] if evidence[place] > 0]
         worst = [place for place in order[::-1][:n_words] if evidence[place] < 0]
         sides = [
-            tuple(Evidence(names[place], float(words.times[place]), float(evidence[place])) for place in places)
+            tuple(Evidence(names[place], float(times[place]), float(evidence[place])) for place in places)
             for places in (best, worst)
         ]
         return Reason(name, float(probability), sides[0], sides[1])
 
-    top = np.argsort(-posterior, kind="stable")[:n_labels]
+    top = np.argsort(-posterior, kind="stable")[: request.n_labels]
     labels = [reason(str(classes.classes[c]), posterior[c], class_evidence[:, c] - nodes[:, tree.root]) for c in top]
     best = int(top[0])
     path = tree.path(classes.class_nodes[best])
@@ -194,7 +170,7 @@ def _build_explanation(
         steps.append(
             reason(f"{tree.names[path[-1]]} itself", posterior[best], class_evidence[:, best] - nodes[:, path[-1]])
         )
-    return Explanation(tuple(labels), tuple(steps), len(words.columns))
+    return Explanation(tuple(labels), tuple(steps), len(columns))
 
 
 def compute_word_lift(class_word_table: Floats, class_prior: Floats) -> Floats:

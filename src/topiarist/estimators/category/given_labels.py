@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csr_array, csr_matrix, sparray
+from sklearn.metrics import accuracy_score
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -91,6 +92,13 @@ def select_labelled(y: Unchecked, n_docs: int) -> tuple[Array, Array]:
         )
     known_labels, is_missing = _split_labels(labels, n_docs)
     return known_labels, ~is_missing
+
+
+def compute_accuracy(y: Unchecked, predicted: Array, sample_weight: ArrayLike | None) -> float:
+    """Return the share of labelled documents whose label is predicted."""
+    labels, is_labelled = select_labelled(y, len(predicted))
+    weight = None if sample_weight is None else np.asarray(sample_weight)[is_labelled]
+    return float(accuracy_score(labels, predicted[is_labelled], sample_weight=weight))
 
 
 def _split_labels(labels: Array, n_docs: int, *, warn: bool = False) -> tuple[Array, Array]:
@@ -314,14 +322,6 @@ def _check_missing(array: Array) -> None:
         raise InputError(f"Input y contains {kind}", hint="a label is there (1) or not (0); leave out what is unknown")
 
 
-def _check_length(n_rows: int, n_docs: int) -> None:
-    if n_rows != n_docs:
-        raise InputError(
-            f"Found input variables with inconsistent numbers of samples: {n_docs} documents in X, {n_rows} in y",
-            hint="one row of labels for each document",
-        )
-
-
 def to_binary(indicator: sparse.coo_array[Any] | Csr) -> Any:
     """Return a copy of a sparse indicator matrix by rows, with a one for each label."""
     _check_missing(indicator.data)
@@ -339,7 +339,7 @@ def to_binary(indicator: sparse.coo_array[Any] | Csr) -> Any:
 def _make_label_matrix(labels: Unchecked, form: str, names: ArrayLike | None, n_docs: int) -> LabelMatrix:
     if labels.ndim != 2:
         raise InputError(f"expected labels as documents × labels, got an array of {labels.ndim} axis", hint=INDICATOR)
-    _check_length(labels.shape[0], n_docs)
+    check_consistent_length(np.empty(n_docs), labels)
     matrix = to_binary(labels.tocoo(copy=False))
     if matrix.shape[1] == 0:
         raise InputError("expected at least one label, got an indicator matrix without columns", hint=INDICATOR)
@@ -370,6 +370,6 @@ def _make_single_labels(array: Array, n_docs: int) -> LabelMatrix:
         classes, numbers = np.unique(flat, return_inverse=True)
     except (TypeError, ValueError) as error:
         raise InputError(f"y cannot be used as labels: {error}", hint=INDICATOR) from error
-    _check_length(len(numbers), n_docs)
+    check_consistent_length(np.empty(n_docs), numbers)
     matrix = csr_array((np.ones(n_docs, np.int64), numbers, np.arange(n_docs + 1)), shape=(n_docs, len(classes)))
     return LabelMatrix(matrix, classes, "single")

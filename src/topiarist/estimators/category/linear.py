@@ -16,6 +16,8 @@ from scipy.sparse import csr_array, hstack
 from topiarist.arrays import Array, Csr, Floats
 from topiarist.counts.lsi import truncated_svd
 from topiarist.counts.weighting import inverse_document_frequency, unit_rows
+from topiarist.estimators.category.class_vectors import project_points
+from topiarist.estimators.gaussian.vector_space import VectorSpace
 
 DIMENSIONS = 100
 IDF_POWER = 1.3  # power of the inverse document frequency: words that are everywhere say nothing, without a stop list
@@ -36,6 +38,11 @@ class Features:
         filled = int((np.diff(words.indptr) > 0).sum())
         size = min(DIMENSIONS, max(1, filled - 1), max(1, counts.shape[1] - 1))
         return cls(idf, truncated_svd(words, size, seed=seed).word_factors.astype(np.float32))
+
+    def rows(self, counts: Csr, space: VectorSpace | None, vectors: Floats | None) -> Rows:
+        """Return all features of documents; ``space`` is that of their vectors."""
+        words = self.words(counts)
+        return Rows(words, self.latent(words)[0], project_points(space, vectors, counts.shape[0]))
 
     def words(self, counts: Csr) -> Csr:
         """Return words of documents, (n_docs, n_words): log(1 + n) times IDF weights, in rows of length one."""

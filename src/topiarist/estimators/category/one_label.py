@@ -26,7 +26,7 @@ from topiarist.estimators.category.calibration import (
     shrink_to_agreement,
     to_probabilities,
 )
-from topiarist.estimators.category.class_vectors import ClassVectors, fit_class_vectors, fit_space, project_points
+from topiarist.estimators.category.class_vectors import ClassVectors, fit_class_vectors, fit_space
 from topiarist.estimators.category.class_words import ClassWords, fit_class_words, learn_from_unlabelled
 from topiarist.estimators.category.linear import Features, FeatureWeights, Linear, Rows, fit_svm
 from topiarist.estimators.gaussian.vector_space import VectorSpace
@@ -53,10 +53,10 @@ UNLABELLED_PREFERENCE = 4.0  # documents by which leaving out those without a la
 class Setting:
     """Chosen settings of the classifier."""
 
-    topical: float
-    strength: float
-    unlabelled_weight: float
-    weight: float  # of the words of classes; the rest is the linear classifier's
+    topical: float = 1.0
+    strength: float = 1.0
+    unlabelled_weight: float = 0.5
+    weight: float = 0.5  # of the words of classes; the rest is the linear classifier's
     vectorial: float = 0.0  # what vectors are worth beside words, in the linear classifier
     class_vector_weight: float = 0.0
     unlabelled_vector_weight: float = 0.0  # what the vector of a document without a label counts in that
@@ -72,9 +72,6 @@ class FixedSettings:
 
     unlabelled_weight: float | None
     weight: float | None
-
-
-DEFAULT_SETTING = Setting(1.0, 1.0, 0.5, 0.5)
 
 
 @dataclass(frozen=True)
@@ -132,12 +129,9 @@ class OneLabel:
         return replace(self, calibration=UNCALIBRATED, space=None, class_vectors=None, near_weight=0.0)
 
     def scores(self, counts: Csr, vectors: Floats | None = None) -> Floats:
-        words = self.features.words(counts)
-        points = project_points(self.space, vectors, counts.shape[0])
-        scores = mix_scores(
-            self.linear(Rows(words, self.features.latent(words)[0], points)), self.words(counts), self.weight
-        )
-        return scores if self.class_vectors is None else scores + self.near_weight * self.class_vectors(points)
+        rows = self.features.rows(counts, self.space, vectors)
+        scores = mix_scores(self.linear(rows), self.words(counts), self.weight)
+        return scores if self.class_vectors is None else scores + self.near_weight * self.class_vectors(rows.points)
 
     def __call__(self, counts: Csr, vectors: Floats | None = None) -> Floats:
         return self.calibration(self.scores(counts, vectors), self.prior_shift)
@@ -197,10 +191,9 @@ def learn(
         unlabelled_rows = unlabelled_rows[:0]
     uses_all = len(labelled_rows) + len(unlabelled_rows) == counts.shape[0]
     features = Features.of(counts if uses_all else csr_array(counts[labelled_rows]), seed)
-    words = features.words(counts)
     group_numbers = np.arange(counts.shape[0]) if groups is None else groups
     space = None if vectors is None else fit_space(vectors if uses_all else vectors[labelled_rows])
-    rows = Rows(words, features.latent(words)[0], project_points(space, vectors, counts.shape[0]))
+    rows = features.rows(counts, space, vectors)
     documents = Material(counts, rows, tree, class_nodes, group_numbers)
     labelled_data, others, classes = documents.of(labelled_rows), documents.of(unlabelled_rows), of_row[labelled_rows]
     heldout = None
@@ -265,29 +258,26 @@ def _compute_shares(classes: Ints, n_classes: int) -> Floats:
 
 def _class_words(labelled_data: Material, others: Material, classes: Ints, linear: Linear, weight: float) -> ClassWords:
     """Return the words of classes from labelled documents and from the linear classifier's guesses for others."""
-    certain = np.eye(labelled_data.n_classes)[classes]
+    certain, tree, nodes = np.eye(labelled_data.n_classes)[classes], labelled_data.tree, labelled_data.class_nodes
     if weight == 0.0 or not others.counts.shape[0]:
-        return fit_class_words(labelled_data.counts, certain, labelled_data.tree, labelled_data.class_nodes)
-    guess = _guess_classes(others, linear, _compute_shares(classes, labelled_data.n_classes), len(classes))
-    return learn_from_unlabelled(
-        labelled_data.counts, certain, others.counts, weight * guess, labelled_data.tree, labelled_data.class_nodes
-    )
+        return fit_class_words(labelled_data.counts, certain, tree, nodes)
+    guess = weight * _guess_classes(others, linear, classes)
+    return learn_from_unlabelled(labelled_data.counts, certain, others.counts, guess, tree, nodes)
 
 
 def _class_vectors(
     labelled_data: Material, others: Material, classes: Ints, linear: Linear, weight: float
 ) -> ClassVectors:
     """Return the vectors of classes from labelled documents and from the linear classifier's guesses for others."""
-    guess = _guess_classes(others, linear, _compute_shares(classes, labelled_data.n_classes), len(classes))
-    return fit_class_vectors(
-        labelled_data.rows.points, classes, labelled_data.n_classes, others.rows.points, guess, weight
-    )
+    guess, points = _guess_classes(others, linear, classes), labelled_data.rows.points
+    return fit_class_vectors(points, classes, labelled_data.n_classes, others.rows.points, guess, weight)
 
 
-def _guess_classes(others: Material, linear: Linear, shares: Floats, n_known: int) -> Floats:
-    """Return the classes of unlabelled documents, guessed by the linear classifier."""
+def _guess_classes(others: Material, linear: Linear, classes: Ints) -> Floats:
+    """Return the classes of unlabelled documents, guessed by the linear classifier; ``classes`` are known ones."""
+    shares = _compute_shares(classes, others.n_classes)
     guess = to_probabilities(GUESS_SHARPNESS * linear(others.rows))
-    guess = guess * (estimate_class_shares(guess, shares, n_known) / shares)
+    guess = guess * (estimate_class_shares(guess, shares, len(classes)) / shares)
     guess /= guess.sum(axis=1, keepdims=True)
     return guess
 
@@ -297,18 +287,14 @@ def _choose_settings(
 ) -> tuple[TunedSettings, CrossValidationScores | None]:
     """Return the settings with the best held-out accuracy, and the held-out scores."""
     folds = deal_group_folds(classes, seed, labelled_data.groups)
-    default = replace(
-        DEFAULT_SETTING,
-        unlabelled_weight=_get_or_default(fixed.unlabelled_weight, DEFAULT_SETTING.unlabelled_weight),
-        weight=_get_or_default(fixed.weight, DEFAULT_SETTING.weight),
-    )
+    unlabelled_weights = UNLABELLED_WEIGHTS if fixed.unlabelled_weight is None else (fixed.unlabelled_weight,)
+    weights = WEIGHTS if fixed.weight is None else (fixed.weight,)
+    default = Setting(unlabelled_weight=unlabelled_weights[0], weight=weights[0])
     if labelled_data.has_vectors:
         default = replace(
-            default,
-            vectorial=VECTOR_WEIGHTS[0],
-            class_vector_weight=CLASS_VECTOR_WEIGHTS[0],
-            unlabelled_vector_weight=_get_or_default(fixed.unlabelled_weight, UNLABELLED_WEIGHTS[0]),
-        )
+            default, vectorial=VECTOR_WEIGHTS[0], class_vector_weight=CLASS_VECTOR_WEIGHTS[0],
+            unlabelled_vector_weight=unlabelled_weights[0],
+        )  # fmt: skip
     is_heldout = folds >= 0
     if not is_heldout.any():
         modest = replace(UNCALIBRATED, sharpness=UNCHECKED_SHARPNESS) if labelled_data.has_vectors else UNCALIBRATED
@@ -323,13 +309,8 @@ def _choose_settings(
         if way not in results:
             linear_scores, machines = np.zeros((len(classes), labelled_data.n_classes)), []
             for training, heldout in parts:
-                machine = fit_svm(
-                    labelled_data.rows.of(training),
-                    classes[training],
-                    labelled_data.n_classes,
-                    FeatureWeights(way[0], way[2]),
-                    way[1],
-                )
+                worth, rows = FeatureWeights(way[0], way[2]), labelled_data.rows.of(training)
+                machine = fit_svm(rows, classes[training], labelled_data.n_classes, worth, way[1])
                 machines.append(machine)
                 linear_scores[heldout] = machine(labelled_data.rows.of(heldout))
             results[way] = linear_scores, machines
@@ -347,13 +328,15 @@ def _choose_settings(
     asked_word_scores: dict[float, list[Floats]] = {}
     vector_scores: Floats = np.zeros_like(linear_scores)
     asked_vector_scores: list[Floats] = [np.zeros((len(asked_rows), labelled_data.n_classes))] * len(parts)
-    for weight in _candidates(fixed.unlabelled_weight, UNLABELLED_WEIGHTS if sample.counts.shape[0] else (0.0,)):
+    if fixed.unlabelled_weight is None and not len(looked_at):
+        unlabelled_weights = (0.0,)
+    for weight in unlabelled_weights:
         lexical[weight], asked_word_scores[weight] = np.zeros_like(linear_scores), []
         for (training, heldout), machine in zip(parts, machines, strict=True):
             fitted = _class_words(labelled_data.of(training), sample, classes[training], machine, weight)
             lexical[weight][heldout] = fitted(csr_array(labelled_data.counts[heldout]))
             asked_word_scores[weight].append(fitted(asked_data.counts))
-    ways = [(free, weight) for free in lexical for weight in _candidates(fixed.weight, WEIGHTS)]
+    ways = [(free, weight) for free in lexical for weight in weights]
     preference = PREFERENCE * max(1.0, ENOUGH_HELDOUT / len(truth))
 
     def worth(way: tuple[float, float]) -> float:
@@ -370,12 +353,8 @@ def _choose_settings(
     vector_results: dict[float, tuple[Floats, list[Floats]]] = {}
     if labelled_data.has_vectors:
         vector_results = {
-            vector_unlabelled_weight: _score_class_vectors(
-                labelled_data, sample, asked_data, classes, parts, machines, vector_unlabelled_weight
-            )
-            for vector_unlabelled_weight in _candidates(
-                fixed.unlabelled_weight, UNLABELLED_WEIGHTS if len(looked_at) else (0.0,)
-            )
+            free_weight: _score_class_vectors(labelled_data, sample, asked_data, classes, parts, machines, free_weight)
+            for free_weight in unlabelled_weights
         }
 
         def nearest(way: tuple[float, float]) -> float:
@@ -386,14 +365,8 @@ def _choose_settings(
                 - UNLABELLED_PREFERENCE * (way[0] != default.unlabelled_vector_weight)
             )
 
-        vector_unlabelled_weight, vector_weight = max(
-            [
-                (vector_unlabelled_weight, candidate)
-                for vector_unlabelled_weight in vector_results
-                for candidate in CLASS_VECTOR_WEIGHTS
-            ],
-            key=nearest,
-        )
+        vector_ways = [(free_weight, candidate) for free_weight in vector_results for candidate in CLASS_VECTOR_WEIGHTS]
+        vector_unlabelled_weight, vector_weight = max(vector_ways, key=nearest)
         vector_scores, asked_vector_scores = vector_results[vector_unlabelled_weight]
         scores = scores + vector_weight * vector_scores
 
@@ -449,11 +422,3 @@ def _draw_rows(number: int, seed: int, maximum: int = MAX_UNLABELLED) -> Ints:
         np.zeros(0, np.int64)
     )  # fmt: skip
     return np.sort(rows)
-
-
-def _get_or_default(value: float | None, default: float) -> float:
-    return default if value is None else value
-
-
-def _candidates(value: float | None, all_of_them: Sequence[float]) -> Sequence[float]:
-    return all_of_them if value is None else (value,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -308,32 +308,22 @@ def fit_mixture(engine: Engine, counts: Csr | BlockStore, labels: Csr, settings:
         weight=max(data.n_tokens, 1.0), movement=model.movement, turns_back=model.turns_back, **rule_values
     )
     show = bool(settings.verbose) and not rules
+    start = pmm.create_start(model, data)
     with (
         show_fit(f"PMM{settings.order}", em_rules, show=show) as watch,
         _open_blocks(data, settings.executor) as blocks,
     ):
-        result = _run_em(model, data, blocks, em_rules, watch, settings.executor)
+        if blocks:
+            result = em.run(model, blocks, start, em_rules, watch=watch, executor=settings.executor)
+        else:  # single labels only: the start is the optimum, and one step says so
+            objective = model.log_prior(start.shared)
+            result = em.Fit(start, (objective, objective), (), 1, "converged")
     shared: pmm.Params = result.state.shared
     n_labels = data.pattern.n_labels
     bias = shared.bias if settings.order == 2 else np.broadcast_to(0.5, (n_labels, n_labels))
     is_known = np.zeros(data.pattern.n_words, bool)
     is_known[data.pattern.words] = True
     return FittedMixture(result, shared.by_word(data.pattern), bias, data.label_docs, is_known)
-
-
-def _run_em(
-    model: pmm.Pmm,
-    data: CountsByLabelSet,
-    blocks: Sequence[Block],
-    rules: em.Rules,
-    watch: Callable[[em.Loop], None] | None,
-    executor: Executor | None,
-) -> em.Fit:
-    start = pmm.create_start(model, data)
-    if blocks:
-        return em.run(model, blocks, start, rules, watch=watch, executor=executor)
-    objective = model.log_prior(start.shared)  # single labels only: the start is the optimum, and one step says so
-    return em.Fit(start, (objective, objective), (), 1, "converged")
 
 
 @contextmanager

@@ -15,17 +15,15 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Array, Csr, Floats, Ints
-from topiarist.estimators.category.class_vectors import fit_space, project_points
+from topiarist.estimators.category.class_vectors import fit_space
 from topiarist.estimators.category.linear import Features, FeatureWeights, Linear, Rows, fit_label_svms
 from topiarist.estimators.gaussian.vector_space import VectorSpace
 from topiarist.metrics.label_agreement import example_f1
 from topiarist.models.labels import choice
 
-FEATURE_WEIGHTS, STRENGTH = (
-    FeatureWeights(0.5),
-    1.0,
-)  # what latent dimensions are worth beside words, and how closely machines follow
-WITH_VECTORS = FeatureWeights(0.5, 1.0)  # the same where documents come with vectors
+FEATURE_WEIGHTS = FeatureWeights(0.5)  # what latent dimensions are worth beside words
+WITH_VECTORS = FeatureWeights(0.5, 1.0)  # the same for documents with vectors
+STRENGTH = 1.0  # how closely machines follow the labels
 N_FOLDS = 3
 
 
@@ -65,15 +63,10 @@ class SeveralLabels:
         return self.space is not None
 
     def scores(self, counts: Csr, vectors: Floats | None = None) -> Floats:
-        words = self.features.words(counts)
-        points = project_points(self.space, vectors, counts.shape[0])
-        return self.linear(Rows(words, self.features.latent(words)[0], points))
+        return self.linear(self.features.rows(counts, self.space, vectors))
 
     def __call__(self, counts: Csr, vectors: Floats | None = None) -> Floats:
         return _to_probabilities(self.scores(counts, vectors), self.line, self.log_odds)
-
-    def margins(self, counts: Csr, vectors: Floats | None = None) -> Floats:
-        return choice.margins(self(counts, vectors), self.threshold)
 
     def word_parts(self, counts: Csr) -> Floats:
         """Return the part of each word of one document in the log-odds of each label."""
@@ -94,9 +87,8 @@ def learn_several(
     ``tuned_thresholds`` were chosen before. Documents with equal ``groups`` are held out together.
     """
     features = Features.of(counts, seed)
-    words = features.words(counts)
     space = None if vectors is None else fit_space(vectors)
-    rows = Rows(words, features.latent(words)[0], project_points(space, vectors, counts.shape[0]))
+    rows = features.rows(counts, space, vectors)
     sizes = np.asarray(labels.sum(axis=0)).ravel()
     odds = np.log((sizes + 0.5) / (labels.shape[0] - sizes + 0.5))
     if tuned_thresholds is None or len(tuned_thresholds.threshold) != labels.shape[1]:

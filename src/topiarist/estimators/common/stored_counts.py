@@ -24,13 +24,9 @@ from topiarist.models.engine.host import Engine, weighted_total
 from topiarist.storage.array_files import HEADER_BYTES, EmptyRows, RowFile, Scratch, find_handles, open_handles
 
 MAX_MEMORY_BYTES = 64 << 20  # bytes: an array with a row for each document that is larger stays in a file
-MAX_LIMITED_BYTES = (
-    BASE_BYTES // 4
-)  # the same where memory is limited: three such arrays are no more than what is anybody's own
+MAX_LIMITED_BYTES = BASE_BYTES // 4  # the same if memory is limited
 N_BLOCKS = 32  # that counts in memory are cut into for a cluster, if there are enough documents
-MAX_WORD_RATIO = (
-    8  # times the words that documents have, at most, are the words that a model knows: it is narrowed to them
-)
+MAX_WORD_RATIO = 8  # a model that knows more words than this times those of the documents is narrowed to them
 MIN_BLOCK_SIZE, MAX_BLOCK_SIZE = 1 << 12, 1 << 16
 Counts: TypeAlias = "Csr | BlockStore"  # checked counts: one block in memory, or several in files
 Documents: TypeAlias = "Matrix | BlockFile | BlockStore"  # counts, of documents × words
@@ -160,24 +156,11 @@ class ReadBlock:
         return weighted_total(count_tokens(visible_counts), rows), rows
 
 
-def read(estimator: Fitted, X: Documents) -> Floats:
+def read(estimator: Fitted, X: Documents) -> ReadResult:
     """Return P(component | document) for counts in memory or a store, as ``transform`` does."""
-    if isinstance(X, BlockStore):
-        return _read(estimator, X).rows()
-    counts = estimator._counts(X, reset=False)
+    counts = check_input(estimator, X, reset=False)
     with options.open_engine(estimator) as engine:
-        return estimator._reader(engine)(counts)
-
-
-def read_labels(estimator: Fitted, X: Documents) -> Any:
-    """The place of the largest number in each row that ``read`` returns."""
-    return _read(estimator, X).labels() if isinstance(X, BlockStore) else read(estimator, X).argmax(axis=1)
-
-
-def _read(estimator: Fitted, store: BlockStore) -> ReadResult:
-    _known_features(estimator, store, reset=False)
-    with options.open_engine(estimator) as engine:
-        return read_counts(store, estimator._reader(engine), estimator.executor)
+        return read_counts(counts, estimator._reader(engine), estimator.executor)
 
 
 @dataclass(frozen=True)
@@ -290,12 +273,12 @@ def choose_block_size(n_docs: int, smallest: int = MIN_BLOCK_SIZE) -> int:
     return min(MAX_BLOCK_SIZE, max(smallest, -(-n_docs // N_BLOCKS)))
 
 
-def check_training_counts(estimator: Fitted, X: Documents) -> Counts:
-    """Return the counts of a fit: checked counts in memory, or a store unchanged."""
+def check_input(estimator: Fitted, X: Documents, *, reset: bool) -> Counts:
+    """Return checked counts in memory, or a store unchanged; the columns are those of the fit without ``reset``."""
     if isinstance(X, BlockStore):
-        _known_features(estimator, X, reset=True)
+        _known_features(estimator, X, reset=reset)
         return X
-    return estimator._counts(X, reset=True)
+    return estimator._counts(X, reset=reset)
 
 
 @contextmanager
@@ -307,7 +290,7 @@ def open_fit_counts(
     Counts in memory are written to files if the executor needs files, or if ``fits`` rejects them. Their blocks depend
     on the counts only.
     """
-    counts = check_training_counts(estimator, X)
+    counts = check_input(estimator, X, reset=True)
     if isinstance(counts, BlockStore) or (not needs_files(estimator.executor) and fits(counts)):
         yield counts
         return
@@ -324,12 +307,12 @@ def refuse_options(estimator: object, reason: str, **plain: object) -> None:
     )
 
 
-def check_filled(store: BlockStore, n_wanted: int, purpose: str) -> None:
-    """Raise InputError if fewer documents than ``n_wanted`` have words."""
-    if store.n_filled < n_wanted:
+def check_filled(filled: int, n_docs: int, n_wanted: int, name: str, suffix: str = "") -> None:
+    """Raise InputError if fewer documents have words than ``n_wanted``, the value of ``name``."""
+    if filled < n_wanted:
         raise InputError(
-            f"{purpose} needs at least as many documents with words; {store.n_filled} came (n_samples={len(store)})",
-            hint=f"Use at most {max(1, store.n_filled // 10)}, or more documents.",
+            f"{name}={n_wanted} needs at least as many documents with words; {filled} came{suffix} (n_samples={n_docs})",
+            hint=f"{name}={max(1, filled // 10)}, or more documents",
         )
 
 

@@ -18,9 +18,7 @@ from topiarist.models import misfits, online
 from topiarist.models.engine.host import Engine
 
 MAX_SCORED_DOCUMENTS = 2048  # documents of a batch that are scored before it is learned from, at most
-PREDICTIVE_PSEUDO_COUNT = (
-    0.1  # pseudo-count of a class in half a document: its most probable mixture alone would promise too much
-)
+PREDICTIVE_PSEUDO_COUNT = 0.1  # of a class in half a document, whose best mixture alone promises too much
 
 
 @options.describe_arguments()
@@ -67,8 +65,7 @@ class LearnsFromStreams:
         """Learn from more documents of the collection that the model was fitted to.
 
         All documents have equal weight, so few new documents hardly change a large model. Use ``partial_fit`` for a
-        stream in
-        which recent documents weigh more.
+        stream in which recent documents weigh more.
 
         Parameters
         ----------

@@ -143,7 +143,7 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
 
     def _fit_batch(self, engine: Engine, counts: Csr | BlockStore, rng: np.random.Generator) -> em.Fit:
         if isinstance(counts, BlockStore):
-            stored_counts.check_filled(counts, self.n_components, f"n_components={self.n_components}")
+            stored_counts.check_filled(counts.n_filled, len(counts), self.n_components, "n_components")
         dtype = options.working_dtype(self.dtype, counts, self.n_components)
         prepare_kernels(dtype, device=self.device)
         if isinstance(counts, BlockStore):
@@ -200,8 +200,7 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
         """Learn from one more batch of a stream.
 
         Later batches can bring new words, so every word keeps some probability. Without ``word_smoothing`` a new word
-        counts as
-        0.01 tokens. After ``fit`` the stream continues from there, and ``history_`` starts again. See
+        counts as 0.01 tokens. After ``fit`` the stream continues from there, and ``history_`` starts again. See
         docs/how-to/follow-a-stream.md.
 
         Parameters
@@ -328,12 +327,7 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
 
     def _check_enough(self, counts: Csr, suffix: str) -> None:
         filled = int(np.count_nonzero(np.diff(counts.indptr)))
-        if filled < self.n_components:
-            raise InputError(
-                f"n_components={self.n_components} needs at least as many documents with words; "
-                f"{filled} came{suffix} (n_samples={counts.shape[0]})",
-                hint=f"n_components={max(1, filled // 10)}, or more documents",
-            )
+        stored_counts.check_filled(filled, counts.shape[0], self.n_components, "n_components", suffix)
 
     def _model(self, engine: Engine) -> plsa.Plsa:
         return plsa.Plsa(engine, float(self.word_smoothing), float(self.component_smoothing))

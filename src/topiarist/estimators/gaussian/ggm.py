@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
 from threadpoolctl import threadpool_limits
 
@@ -35,9 +32,7 @@ WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)  # of unlabelled examples, tried b
 UNKNOWN = -1
 ROUNDING = 1e-12  # a feature that varies by less, in its own size or the greatest deviation, is constant
 MAX_DISTANCE = 1e100  # in deviations: beyond, squares would overflow
-MIN_LABELS_PER_FEATURE = (
-    2  # labelled examples for each feature: with fewer, unlabelled ones must tell where a class lies
-)
+MIN_LABELS_PER_FEATURE = 2  # labelled examples: with fewer, unlabelled ones must tell where a class lies
 WEIGHT_WITH_LABELS = 0.1  # weight of unlabelled examples where there are so many
 SIZES = (1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48, 64, 96, 128)  # components that are tried of vectors
 MIN_EXAMPLES_EACH = 10  # at least, on average, of a component of vectors
@@ -82,12 +77,6 @@ class Frame:
     def outside(self, points: Doubles) -> Doubles:
         return points * self.scale + self.centre
 
-    def covariance_outside(self, covariance: Doubles) -> Doubles:
-        return covariance * self.scale[:, None] * self.scale
-
-    def covariance_inside(self, covariance: Doubles) -> Doubles:
-        return covariance / self.scale[:, None] / self.scale
-
 
 def check_options(estimator: GGM) -> None:
     number = estimator.n_components
@@ -123,16 +112,6 @@ def check_options(estimator: GGM) -> None:
         )
 
 
-def check_points(estimator: GGM, X: Matrix, *, reset: bool) -> Doubles:
-    """Return the features as a finite float64 matrix, in the vector space of a fitted mixture that has one."""
-    checked: Any = validate_data(estimator, X, reset=reset, skip_check_array=False, dtype=np.float64, order="C")
-    largest = float(np.abs(checked).max(initial=0.0))
-    if largest > 1e100:
-        raise InputError(f"expected features below 1e100, got {largest:g}", hint="divide them by a constant")
-    space = None if reset else getattr(estimator, "space_", None)
-    return np.asarray(checked) if space is None else space(np.asarray(checked))
-
-
 def encode_labels(y: Unchecked, points: Doubles) -> tuple[Any, Any]:
     """Return the classes (empty without labels) and the class number of each example, −1 without a label.
 
@@ -164,19 +143,6 @@ def _as_array(y: Unchecked) -> Any:
     return labels
 
 
-def compute_accuracy(estimator: GGM, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
-    predicted = estimator.predict(X)
-    known_labels, is_labelled = given_labels.select_labelled(_as_array(y), len(predicted))
-    if estimator.unlabelled_ and known_labels.dtype.kind not in "iufb":
-        raise InputError(
-            f"the mixture was fitted without labels and predicts components 0 to {len(estimator.classes_) - 1}, got"
-            f" labels such as {str(known_labels[0])!r} to score",
-            hint="fit(X, y) to learn the labels, or score(X) for the mean log p(x)",
-        )
-    weight = None if sample_weight is None else np.asarray(sample_weight)[is_labelled]
-    return float(accuracy_score(known_labels, predicted[is_labelled], sample_weight=weight))
-
-
 def make_search(estimator: GGM, points: Doubles, codes: Ints, seed: int) -> selection.Search:
     """Return the settings of the search for the best mixture, from the options and the size of the data."""
     n_classes = int(codes.max(initial=-1)) + 1
@@ -189,23 +155,17 @@ def make_search(estimator: GGM, points: Doubles, codes: Ints, seed: int) -> sele
         estimator.shrinkage, has_own, estimator.max_iter, estimator.tol,
     )  # fmt: skip
     sizes = _list_sizes(estimator, len(points), n_classes, has_own)
-    by_labels = (
-        estimator.start == "auto" and n_classes > 0 and not has_own
-    )  # wide components find their class by its labels
+    by_labels = estimator.start == "auto" and n_classes > 0 and not has_own  # wide components find their class
     start = "overall" if by_labels else estimator.start
     patience = PATIENCE if uses_vector_space(estimator) and n_classes == 0 else None
+    split = estimator.split
+    if isinstance(split, str):
+        split = None if uses_vector_space(estimator) else SPLIT
     price = math.log(len(points)) / 2 if estimator.criterion_ == "bic" else 1.0
     return selection.Search(
-        settings, sizes, estimator.n_init, get_split(estimator), seed, estimator.from_all, start=start, price=price,
+        settings, sizes, estimator.n_init, split, seed, estimator.from_all, start=start, price=price,
         patience=patience,
     )  # fmt: skip
-
-
-def get_split(estimator: GGM) -> float | None:
-    """Return the share of examples that estimate means; None if all examples estimate means and covariances."""
-    if isinstance(estimator.split, str):
-        return None if uses_vector_space(estimator) else SPLIT
-    return estimator.split
 
 
 def uses_vector_space(estimator: GGM) -> bool:
@@ -295,39 +255,12 @@ def choose_sharpness(
     return certainties.choose_sharpness(sample, validation.weight, search, threads)
 
 
-def make_rules(estimator: GGM) -> em.Rules:
-    return em.Rules(estimator.max_iter, estimator.tol)
-
-
-@contextmanager
-def open_threads(estimator: GGM) -> Iterator[Threads]:
-    """Yield the threads of the estimator, with the linear algebra library limited to one thread."""
-    with Threads(estimator.n_threads) as threads, threadpool_limits(limits=1, user_api="blas"):
-        yield threads
-
-
-def compute_log_joint(estimator: GGM, points: Doubles, threads: Threads) -> Doubles:
-    """Return log P(k) p(x|k), (components, examples), in the scale of the features."""
-    frame, covariance = estimator._frame, estimator._frame.covariance_inside(estimator.component_covariance_)
-    kind = estimator.covariance_
-    if kind == "shared":
-        covariance = covariance[0]
-    prior, mean = estimator.component_prior_, frame.inside(estimator.component_mean_)
-    no_classes = np.zeros((len(prior), 0))
-    params = Params(
-        prior[None], mean[None], covariance[None], no_classes[None], np.ones(1, bool), np.zeros(1), prior[None],
-        np.zeros(1, np.int64), np.zeros((1, len(prior)), bool),
-    )  # fmt: skip
-    inside = np.clip(frame.inside(points), -MAX_DISTANCE, MAX_DISTANCE)
-    identity = np.eye(points.shape[1])[None]
-    model = selection.make_model(kind, identity, estimator.condition_limit, threads, 0)
-    joint: Doubles = selection.compute_joint(model, params, inside[None])[0] - frame.log_scale
-    return joint
-
-
-def normalise_rows(rows: Doubles) -> Doubles:
-    total: Doubles = rows / rows.sum(axis=1, keepdims=True)
-    return total
+def normalise_joint(joint: Doubles) -> Doubles:
+    """Return P(k|x), (examples, components), from log P(k) p(x|k), which is overwritten."""
+    joint -= joint.max(axis=0)
+    rows = np.exp(joint, out=joint).T
+    posterior: Doubles = rows / rows.sum(axis=1, keepdims=True)
+    return posterior
 
 
 @options.estimator(
@@ -475,7 +408,7 @@ class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
             If the features are not finite or the labels do not fit them.
         """
         check_options(self)
-        points = check_points(self, X, reset=True)
+        points = self._check_points(X, reset=True)
         self.classes_, codes = encode_labels(y, points)
         rng = options.make_generator(self.random_state)
         n_dims = vector_space.choose_dimensions(
@@ -487,7 +420,7 @@ class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
         frame = Frame.of(points, self.condition_limit)
         with Threads(self.n_threads) as threads, threadpool_limits(limits=1, user_api="blas"):
             self._store_result(self._search(frame.inside(points), codes, rng, threads), frame, codes)
-            self.labels_ = self._compute_posterior(points, threads).argmax(axis=1)
+        self.labels_ = normalise_joint(self._compute_log_joint(points)).argmax(axis=1)
         return self
 
     def _search(
@@ -503,7 +436,7 @@ class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
             return selection.SelectedModel(
                 (validation.stopped,), {validation.stopped.params.n_components: validation.stopped.aic}
             )
-        with show_fit("GGM", make_rules(self), show=bool(self.verbose)) as watch:
+        with show_fit("GGM", em.Rules(self.max_iter, self.tol), show=bool(self.verbose)) as watch:
             selected = selection.search_mixtures(
                 sample, validation.weight, validation.search, threads, watch=watch, executor=self.executor
             )
@@ -515,7 +448,7 @@ class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
         self.component_prior_ = params.component_prior[0]
         self.component_mean_ = frame.outside(params.component_mean[0])
         matrices = fit.model.shape.matrices(params.component_covariance, params.n_components)[0]
-        self.component_covariance_ = frame.covariance_outside(matrices)
+        self.component_covariance_ = matrices * frame.scale[:, None] * frame.scale
         self.unlabelled_ = not (codes >= 0).any()
         self.class_given_component_ = params.class_given_component[0]
         if self.unlabelled_:
@@ -536,8 +469,7 @@ class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
 
     def component_given_example(self, X: Matrix) -> Doubles:
         """Return P(component | example), (n_examples, n_components)."""
-        with self._open_threads() as threads:
-            return self._compute_posterior(check_points(self, X, reset=False), threads)
+        return normalise_joint(self._compute_log_joint(self._check_points(X)))
 
     def predict_proba(self, X: Matrix) -> Doubles:
         """Return P(class | example).
@@ -547,11 +479,10 @@ class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
         array (n_examples, n_classes)
             Posteriors. Without labels each component is a class.
         """
-        check_is_fitted(self)
+        points = self._check_points(X)
+        joint = self._compute_log_joint(points)
         if self.unlabelled_:
-            return self.component_given_example(X)
-        with self._open_threads() as threads:
-            joint = self._compute_joint(check_points(self, X, reset=False), threads)
+            return normalise_joint(joint)
         by_class = certainties.class_logarithms(joint, self.class_given_component_)
         return certainties.class_shares(by_class, getattr(self, "sharpness_", 1.0))
 
@@ -570,8 +501,7 @@ class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
 
     def score_samples(self, X: Matrix) -> Doubles:
         """Return log p(x) of each example."""
-        with self._open_threads() as threads:
-            joint = self._compute_joint(check_points(self, X, reset=False), threads)
+        joint = self._compute_log_joint(self._check_points(X))
         largest = joint.max(axis=0)
         return np.asarray(largest + np.log(np.exp(joint - largest).sum(axis=0)))
 
@@ -590,19 +520,45 @@ class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
         """
         if y is None:
             return float(self.score_samples(X).mean())
-        return compute_accuracy(self, X, y, sample_weight)
+        predicted, y = self.predict(X), _as_array(y)
+        labels = given_labels.select_labelled(y, len(predicted))[0]
+        if self.unlabelled_ and labels.dtype.kind not in "iufb":
+            raise InputError(
+                f"the mixture was fitted without labels and predicts components 0 to {len(self.classes_) - 1}, got"
+                f" labels such as {str(labels[0])!r} to score",
+                hint="fit(X, y) to learn the labels, or score(X) for the mean log p(x)",
+            )
+        return given_labels.compute_accuracy(y, predicted, sample_weight)
 
-    def _open_threads(self) -> Any:
-        check_is_fitted(self)
-        return open_threads(self)
+    def _check_points(self, X: Matrix, *, reset: bool = False) -> Doubles:
+        """Return the features as a finite float64 matrix, in the vector space of a fitted mixture that has one."""
+        if not reset:
+            check_is_fitted(self)
+        points: Any = validate_data(self, X, reset=reset, skip_check_array=False, dtype=np.float64, order="C")
+        largest = float(np.abs(points).max(initial=0.0))
+        if largest > 1e100:
+            raise InputError(f"expected features below 1e100, got {largest:g}", hint="divide them by a constant")
+        space = None if reset else getattr(self, "space_", None)
+        return np.asarray(points) if space is None else space(points)
 
-    def _compute_joint(self, points: Doubles, threads: Threads) -> Doubles:
-        return compute_log_joint(self, points, threads)
-
-    def _compute_posterior(self, points: Doubles, threads: Threads) -> Doubles:
-        joint = self._compute_joint(points, threads)
-        joint -= joint.max(axis=0)
-        return normalise_rows(np.exp(joint, out=joint).T)
+    def _compute_log_joint(self, points: Doubles) -> Doubles:
+        """Return log P(k) p(x|k), (components, examples), in the scale of the features."""
+        frame = self._frame
+        covariance = self.component_covariance_ / frame.scale[:, None] / frame.scale
+        if self.covariance_ == "shared":
+            covariance = covariance[0]
+        prior, mean = self.component_prior_, frame.inside(self.component_mean_)
+        params = Params(
+            prior[None], mean[None], covariance[None], np.zeros((1, len(prior), 0)), np.ones(1, bool), np.zeros(1),
+            prior[None], np.zeros(1, np.int64), np.zeros((1, len(prior)), bool),
+        )  # fmt: skip
+        inside = np.clip(frame.inside(points), -MAX_DISTANCE, MAX_DISTANCE)
+        with Threads(self.n_threads) as threads, threadpool_limits(limits=1, user_api="blas"):
+            model = selection.make_model(
+                self.covariance_, np.eye(points.shape[1])[None], self.condition_limit, threads, 0
+            )
+            joint: Doubles = selection.compute_joint(model, params, inside[None])[0] - frame.log_scale
+        return joint
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

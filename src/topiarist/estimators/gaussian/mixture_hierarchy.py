@@ -16,8 +16,7 @@ from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import options
 from topiarist.estimators.common.base import CompactEstimator
 from topiarist.estimators.flat.lsi import LSI
-from topiarist.estimators.gaussian import ggm
-from topiarist.estimators.gaussian.ggm import GGM
+from topiarist.estimators.gaussian.ggm import GGM, normalise_joint
 from topiarist.models.gaussian import overlaps
 from topiarist.trees.picture import INK, TRUNK, require_matplotlib
 from topiarist.trees.tree import Tree
@@ -99,11 +98,6 @@ class MixtureHierarchy(CompactEstimator):
         ggm : GGM
             Fitted mixture.
 
-        Returns
-        -------
-        MixtureHierarchy
-            The fitted hierarchy.
-
         Raises
         ------
         UsageError
@@ -162,15 +156,13 @@ class MixtureHierarchy(CompactEstimator):
 
     def _compute_posterior(self, X: Matrix) -> Doubles:
         """Return P(leaf | example), within the class if ``of_class`` is given."""
-        return self._compute_posterior_of(ggm.check_points(self.ggm_, X, reset=False))
+        return self._compute_posterior_of(self.ggm_._check_points(X))
 
     def _compute_posterior_of(self, points: Doubles) -> Doubles:
-        with ggm.open_threads(self.ggm_) as threads:
-            joint = ggm.compute_log_joint(self.ggm_, points, threads)[self.components_]
+        joint = self.ggm_._compute_log_joint(points)[self.components_]
         prior = self.ggm_.component_prior_[self.components_]
         joint += (np.log(np.maximum(self.weight_, TINY)) - np.log(np.maximum(prior, TINY)))[:, None]
-        joint -= joint.max(axis=0)
-        return ggm.normalise_rows(np.exp(joint).T)
+        return normalise_joint(joint)
 
     def node_given_example(self, X: Matrix) -> Doubles:
         """Return P(node | example) for every node of the tree, (n_examples, n_nodes)."""
@@ -224,9 +216,7 @@ class MixtureHierarchy(CompactEstimator):
         """
         check_is_fitted(self)
         options.check_integer("n", n, 1, hint="5")
-        points = ggm.check_points(self.ggm_, X, reset=False)
-        with ggm.open_threads(self.ggm_) as threads:
-            joint = ggm.compute_log_joint(self.ggm_, points, threads)[self.components_]
+        joint = self.ggm_._compute_log_joint(self.ggm_._check_points(X))[self.components_]
         return prototypes(joint, self.weight_, self.node_members_, n)
 
     def keywords(

@@ -237,7 +237,7 @@ class CAM(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesO
             if sampled and all_tokens.stored is None:
                 growth = growth_sample.with_all_documents(growth, data.engine, all_tokens.block.training)
             self._learn_words(species, growth, length, n_tokens, sampled=sampled)
-        preparation.delete_attributes(self, "cluster_given_doc_", "labels_")
+        self._forget_documents()
         if keep_posteriors or not isinstance(data.counts, BlockStore):
             reader = self._reader(data.engine)
             answers = stored_counts.read_counts(data.counts, reader, self.executor, directions)
@@ -384,7 +384,7 @@ class CAM(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesO
         """
         check_is_fitted(self)
         if vectors is None or getattr(self, "directions_", None) is None:
-            return stored_counts.read(self, X)
+            return stored_counts.read(self, X).rows()
         counts = self._counts(X, reset=False, purpose="transform with vectors")
         directions = check_vectors(vectors, counts.shape[0], self.directions_.shape[1])
         with options.open_engine(self) as engine, threadpool_limits(limits=1, user_api="blas"):

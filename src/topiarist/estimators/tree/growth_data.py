@@ -212,8 +212,7 @@ def open_fit_data(estimator: Any, X: Documents, fits: Callable[[Csr], bool] = la
     with open_fit_counts(estimator, X, fits) as counts, options.open_engine(estimator) as engine:
         dtype, max_leaves = options.working_dtype(estimator.dtype, counts, TILE_COLUMNS), _get_max_leaves(estimator)
         if isinstance(counts, BlockStore):
-            name = estimator._number
-            check_filled(estimator.tree, getattr(estimator, name), name, counts.n_filled, len(counts))
+            check_filled(estimator, counts.n_filled, len(counts))
             max_leaves = compute_max_leaves(estimator, counts, dtype)
         prepare_kernels(dtype, "paths", device=estimator.device)
         rng = options.make_generator(estimator.random_state)

@@ -187,7 +187,7 @@ class HPLSA(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeature
                 n_tokens = species.tokens
             answers = read_counts(data.counts, self._reader(data.engine), self.executor)
             self.class_prior_ = answers.tokens / answers.tokens.sum()
-            preparation.delete_attributes(self, "class_given_doc_", "labels_", "_lengths")
+            self._forget_documents()
             if keep_posteriors or not isinstance(data.counts, BlockStore):
                 self.class_given_doc_, self.labels_ = answers.rows(), answers.labels()
                 self._lengths = answers.collect((answers.n_docs,), np.float64, data.document_lengths())

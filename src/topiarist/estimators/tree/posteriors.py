@@ -108,7 +108,7 @@ class FoldsDocumentsIn(ReadsCounts, TransformerMixin):  # type: ignore[misc]  # 
             Posteriors; rows sum to one. The array of very many documents is a temporary file.
         """
         check_is_fitted(self)
-        return stored_counts.read(self, X)
+        return stored_counts.read(self, X).rows()
 
     def score(self, X: Documents, y: object = None) -> float:
         """Return the mean log-likelihood per token of documents that are folded in.
@@ -161,7 +161,7 @@ class PlacesDocuments(FoldsDocumentsIn, FilesDocuments):
     def predict(self, X: Documents) -> Any:
         """Return the most probable class of each document."""
         check_is_fitted(self)
-        return stored_counts.read_labels(self, X)
+        return stored_counts.read(self, X).labels()
 
     @property
     def components_(self) -> Floats:  # type: ignore[override]
@@ -178,6 +178,5 @@ class PlacesDocuments(FoldsDocumentsIn, FilesDocuments):
         counts = stored_counts.check_counts_in_memory(self, X, purpose, reset=reset)
         counts = without_columns(counts, find_ignored_columns(self))
         if reset:
-            name = self._number
-            preparation.check_size(self.tree, getattr(self, name), name, counts)
+            preparation.check_filled(self, int(np.count_nonzero(np.diff(counts.indptr))), counts.shape[0])
         return counts

@@ -211,11 +211,10 @@ def _compute_heldout_likelihood(engine: Engine, ground: GrowthData, parts: Growt
     return total / max(float(ground.heldout_counts.data.sum(dtype=np.float64)), 1.0)
 
 
-def check_size(tree: Tree | None, n_leaves: int | None, name: str, counts: Csr) -> None:
-    check_filled(tree, n_leaves, name, int(np.count_nonzero(np.diff(counts.indptr))), counts.shape[0])
-
-
-def check_filled(tree: Tree | None, n_leaves: int | None, name: str, filled: int, n_docs: int) -> None:
+def check_filled(estimator: BaseEstimator, filled: int, n_docs: int) -> None:
+    """Raise InputError if fewer documents have words than the tree of an estimator has leaves."""
+    tree, name = estimator.tree, estimator._number
+    n_leaves = getattr(estimator, name)
     if tree is not None:
         check_tree(tree, n_leaves, name)
     n_wanted = len(tree.leaves) if tree is not None else n_leaves or 1
@@ -291,12 +290,6 @@ def warn_fewer_leaves(growth: Growth, n_wanted: int | None, name: str) -> None:
             UserWarning,
             stacklevel=5,
         )
-
-
-def delete_attributes(estimator: BaseEstimator, *names: str) -> None:
-    for name in names:
-        if name in vars(estimator):
-            delattr(estimator, name)
 
 
 def check_common(estimator: BaseEstimator) -> None:

@@ -109,7 +109,7 @@ def refit(
     A ``BlockStore`` is fitted block by block on the ``executor`` of the model. With ``calibrate`` the start shares
     serve as labels for the calibration.
     """
-    training = stored_counts.check_training_counts(model, counts)
+    training = stored_counts.check_input(model, counts, reset=True)
     dtype = options.working_dtype(model.dtype, training, len(nodes))
     prepare_kernels(dtype, "paths", "classes")
     labels = Labels(np.array(nodes), np.arange(training.shape[0]), np.asarray(pins))
@@ -122,7 +122,11 @@ def refit(
         sizes = _compute_sizes(start, labels.of_row, data.runs) if seeds else np.zeros(len(nodes))
         collect = CollectRefitStatistics(plan.effective_length, dtype.name, plan.path_mask, seeds or {}, sizes)
         folds = _deal_folds(len(pins), plan.seed)
-        documents = (_get_documents(start, labels.of_row, folds, run) for run in data.runs)
+        parts = ((csr_array(start[run]), run) for run in data.runs)
+        documents = (
+            (part.data, part.indices, part.indptr, labels.of_row[run], folds[run].astype(np.int64))
+            for part, run in parts
+        )
         statistics: RefitStatistics = data.total(collect, documents)
         rules = replace(plan.rules, weight=max(1.0, statistics.tokens), accelerate=False)
         with show_fit("Fitting the shaped tree", rules, show=bool(model.verbose)) as show:
@@ -134,11 +138,6 @@ def refit(
         model._calibrate(engine, sample, replace(plan, unlabelled_weight=0.0))
     model._store_result(labels, plan, result)
     return model
-
-
-def _get_documents(start: Csr, pins: Array, folds: Ints, run: slice) -> tuple[Array, ...]:
-    part = csr_array(start[run])
-    return part.data, part.indices, part.indptr, pins[run], folds[run].astype(np.int64)
 
 
 def _compute_sizes(start: Csr, pins: Array, runs: list[slice]) -> Floats:

@@ -45,10 +45,9 @@ class StreamsTree(LearnsFromStreams, FilesDocuments):
         """Learn from one more batch of a stream.
 
         After ``fit`` the stream continues from there without temperature. On a given ``tree`` the first batch is fitted
-        as a
-        small collection. Attributes of training documents are deleted; use ``transform``. ``history_`` is the
-        log-likelihood
-        per token of each batch before learning from it (NaN without tokens). See docs/how-to/follow-a-stream.md.
+        as a small collection. Attributes of training documents are deleted; use ``transform``. ``history_`` is the
+        log-likelihood per token of each batch before learning from it (NaN without tokens). See
+        docs/how-to/follow-a-stream.md.
 
         Parameters
         ----------

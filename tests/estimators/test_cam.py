@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, csr_matrix, vstack
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 from tests.oracles import clusters
 from topiarist import CAM, Corpus, Tree
-from topiarist.errors import InputError, UsageError
 from topiarist.estimators.common import stored_counts
 from topiarist.estimators.tree import fitted_tree
 from topiarist.estimators.tree.fitted_tree import fold_in
@@ -24,21 +22,6 @@ from topiarist.trees import select_node_words
 from topiarist.trees.growth.annealed import AnnealedProposer
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "cam_em.json").read_text())
-
-
-EXPECTED = {
-    "check_n_features_in_after_fitting": "without a tree a stream cannot begin; test_tree_streams runs it with one"
-}
-
-
-@parametrize_with_checks(
-    [CAM(max_iter=5, random_state=0), CAM(2, max_iter=5, random_state=0, effective_length=None)],
-    expected_failed_checks=lambda _: EXPECTED,
-)
-def test_scikit_learn_checks(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # identical documents have fewer groups than were asked for
-        check(estimator)
 
 
 def planted(n_docs=240, seed=0, length=40, groups=(0, 0, 1, 1)):
@@ -127,15 +110,6 @@ def test_the_curve_says_how_the_leaves_were_chosen(grown):
     assert model.grown_ in ("heldout", "exhausted")
     axes = curve.plot()
     assert axes.get_xlabel()
-
-
-def test_threads_and_repetition_change_nothing():
-    counts, _ = planted(100)
-    fits = [CAM(random_state=3, n_threads=n).fit(counts) for n in (1, 2, 3)]
-    for other in fits[1:]:
-        assert other.tree_ == fits[0].tree_
-        np.testing.assert_array_equal(other.word_given_node_, fits[0].word_given_node_)
-        np.testing.assert_array_equal(other.cluster_given_doc_, fits[0].cluster_given_doc_)
 
 
 def test_as_many_leaves_as_asked_for():
@@ -338,24 +312,6 @@ def test_empty_documents_and_words_that_never_occur():
     assert np.isfinite(model.node_given_doc(padded)).all()
     np.testing.assert_allclose(model.node_given_doc(padded).sum(axis=1), 1)
     np.testing.assert_allclose(model.cluster_given_doc_[-1], model.cluster_prior_)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"n_clusters": 0}, UsageError, "n_clusters must be a whole number of at least 1"),
-        ({"n_clusters": 50}, InputError, "n_clusters=50 needs at least as many documents with words; 20 came"),
-        ({"growth": "wild"}, UsageError, "growth must be one of 'guided', 'annealed'"),
-        ({"effective_length": 0.5}, UsageError, "effective_length must be a number"),
-        ({"tree": "root"}, InputError, "tree must be a topiarist.Tree or None"),
-        ({"tree": Tree.star(3), "n_clusters": 4}, InputError, "contradicts the given tree, which has 3 leaves"),
-        ({"tree": Tree.star(30)}, InputError, "the given tree has 30 leaves, which need at least as many documents"),
-        ({"heldout_fraction": 1.0}, UsageError, "heldout_fraction must be a number between 0.001 and 0.9"),
-    ],
-)
-def test_wrong_options_say_what_was_expected(options, error, message):
-    with pytest.raises(error, match=message):
-        CAM(**options).fit(np.ones((20, 5)))
 
 
 def test_ctrl_c_keeps_the_best_tree(monkeypatch):

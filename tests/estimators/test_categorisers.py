@@ -12,7 +12,6 @@ from scipy.sparse import coo_array, csr_array, csr_matrix
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import GridSearchCV, learning_curve
 from sklearn.preprocessing import MultiLabelBinarizer
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from topiarist import CAM, HPLC, HPLSA, PLC, PMM, HierarchicalMixture, Tree, metrics
 from topiarist.errors import InputError, UsageError
@@ -21,18 +20,6 @@ GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "categorisers.json
 TRAIN, LABELS, TEST = (np.array(GOLDEN[name]) for name in ("train", "labels", "test"))
 GOLDEN_TREE = Tree(tuple(GOLDEN["parent"]), ("", "left", "right", "0", "1", "2"))
 PLAIN = {"smoothing": 0.0, "effective_length": None, "tol": 0.0}
-UNLABELLED = "−1 means that a document has no label, as in scikit-learn's semi-supervised estimators"
-
-
-def failing(estimator):
-    return {"check_classifiers_classes": UNLABELLED}
-
-
-@parametrize_with_checks(
-    [PLC(), HPLC(), HierarchicalMixture(), HPLC(smoothing="cv", calibrate=True)], expected_failed_checks=failing
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def planted(n_docs=120, n_words=40, length=30, seed=0):
@@ -478,12 +465,6 @@ ABC = ["a", "b", "a", "b", "a", "b"]
         ({"tree": Tree.from_paths(["r/a", "r/c"])}, COUNTS, ABC, InputError, "label 'b' is not in the tree"),
         ({"tree": Tree.from_paths(["r/x/b", "r/y/b", "r/a"])}, COUNTS, ABC, InputError, "which 2 have"),
         ({"tree": "r/a"}, COUNTS, ABC, InputError, "topiarist.Tree or None"),
-        ({"topic_mix": "best"}, COUNTS, ABC, UsageError, "topic_mix must be one of"),
-        ({"smoothing": -1}, COUNTS, ABC, UsageError, "smoothing must be a number"),
-        ({"unlabelled_weight": "much"}, COUNTS, ABC, UsageError, "unlabelled_weight must be a number"),
-        ({"effective_length": 0}, COUNTS, ABC, UsageError, "effective_length must be a number"),
-        ({"calibrate": "yes"}, COUNTS, ABC, UsageError, "calibrate must be True or False"),
-        ({"inverse_temperature": 2}, COUNTS, ABC, UsageError, "inverse_temperature must be a number between"),
     ],
 )
 def test_bad_input_says_what_was_expected(options, X, y, error, message):

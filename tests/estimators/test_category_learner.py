@@ -1,31 +1,13 @@
 """One estimator from few labels to many: what it chooses, what it says of it, and how certain it is."""
 
-import warnings
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tests.estimators.test_categorisers import UNLABELLED, planted
-from tests.estimators.test_pmm import EXPECTED_FAILURES
+from tests.estimators.test_categorisers import planted
 from topiarist import CategoryLearner, Tree
-from topiarist.errors import InputError, UsageError
+from topiarist.errors import InputError
 from topiarist.estimators.category import calibration, class_words, linear, one_label
-
-FAILING = {
-    **EXPECTED_FAILURES,
-    "check_classifiers_classes": UNLABELLED,
-    "check_classifiers_multilabel_output_format_predict_proba": "its documents include some without a label",
-    "check_decision_proba_consistency": "its numbers are negative, and counts are not",
-}
-
-
-@parametrize_with_checks([CategoryLearner()], expected_failed_checks=lambda estimator: FAILING)
-def test_scikit_learn_checks(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        check(estimator)
 
 
 @pytest.fixture(scope="module")
@@ -269,18 +251,16 @@ def test_latent_dimensions_are_rows_of_length_one():
 
 
 @pytest.mark.parametrize(
-    ("options", "labels", "error", "said"),
+    ("labels", "said"),
     [
-        ({"unlabelled_weight": 2}, [0, 1, 0], UsageError, "unlabelled_weight must be a number between 0 and 1"),
-        ({"generative_weight": "much"}, [0, 1, 0], UsageError, "generative_weight must be a number between 0 and 1"),
-        ({}, [0, 0, 0], InputError, "at least two classes"),
-        ({}, [["a"], ["a", "b"], ["b"]], InputError, "got lists"),
-        ({}, None, InputError, "requires y"),
+        ([0, 0, 0], "at least two classes"),
+        ([["a"], ["a", "b"], ["b"]], "got lists"),
+        (None, "requires y"),
     ],
 )
-def test_refusals(options, labels, error, said):
-    with pytest.raises(error, match=said):
-        CategoryLearner(**options).fit(np.eye(3), labels)
+def test_refusals(labels, said):
+    with pytest.raises(InputError, match=said):
+        CategoryLearner().fit(np.eye(3), labels)
 
 
 def test_scores_that_favour_rare_classes_are_put_right_before_shares_are_told():

@@ -1,6 +1,5 @@
 """Learning categories with vectors beside words: what they bring, that they are not needed, that none do no harm."""
 
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array

@@ -1,6 +1,5 @@
 """FisherKernel as people meet it: scikit-learn's laws, classifiers, models of every kind, bad input."""
 
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -14,7 +13,6 @@ from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info
 
 from tests.estimators.test_cam import planted
@@ -30,13 +28,6 @@ from topiarist.models.fisher import scores
 
 LEAVES = np.array(["a", "b", "c", "d"])
 TREE = Tree.from_paths(["all/left/a", "all/left/b", "all/right/c", "all/right/d"])
-
-
-@parametrize_with_checks([FisherKernel(max_iter=5, random_state=0)])
-def test_scikit_learn_checks(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        check(estimator)
 
 
 def models_of(counts, leaf):
@@ -136,11 +127,6 @@ def test_models_that_learn_from_labels_are_given_them():
         FisherKernel([HPLC(TREE)]).fit(counts)
 
 
-def test_every_setting_is_explained():
-    assert not [name for name in FisherKernel().get_params(deep=False) if name not in FisherKernel.__doc__]
-    assert str(FisherKernel().parts) in FisherKernel.__doc__.replace('"', "'")
-
-
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -162,13 +148,6 @@ def test_every_option_matters(one, other):
     plain = {"models": (4,), "random_state": 0, "max_iter": 20}
     first, second = (FisherKernel(**(plain | options)).fit(counts).kernel(counts) for options in (one, other))
     assert not np.allclose(first, second)
-
-
-def test_kernel_independent_of_threads():
-    counts, _ = planted(80)
-    one, three = (FisherKernel((1, 4), random_state=3, n_threads=n).fit(counts) for n in (1, 3))
-    np.testing.assert_array_equal(one.kernel(counts), three.kernel(counts))
-    np.testing.assert_array_equal(one.transform(counts).toarray(), three.transform(counts).toarray())
 
 
 def test_classifiers_use_it():
@@ -309,12 +288,6 @@ def test_other_errors_of_a_fit_are_not_taken_for_too_few_tokens(monkeypatch):
         FisherKernel((2,)).fit(planted(40)[0])
 
 
-def test_levels_have_no_information():
-    counts, _ = planted(40)
-    with pytest.raises(UsageError, match="'levels' has no information='diagonal'"):
-        FisherKernel([CAM(tree=TREE)], parts=("levels",), information="diagonal").fit(counts)
-
-
 def test_dense_and_sparse_counts_are_the_same():
     counts, _ = planted(40)
     kernel = FisherKernel((3,), random_state=0).fit(counts)
@@ -328,26 +301,6 @@ def test_documents_without_words_are_nobodys_neighbour_by_words():
     empty = np.zeros((1, counts.shape[1]))
     assert not kernel.kernel(empty, counts).any()
     assert kernel.transform(empty).nnz == 0
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"models": ()}, "models must be sizes such as"),
-        ({"models": (0,)}, "a size in models must be a whole number of at least 1"),
-        ({"models": ("many",)}, "got 'many' among them"),
-        ({"models": 2.5}, "got 2.5"),
-        ({"parts": ("topics",)}, "parts must be some of"),
-        ({"parts": ()}, "parts must be some of"),
-        ({"parts": 3}, "parts must be some of"),
-        ({"normalise": "rows"}, "normalise must be"),
-        ({"information": "full"}, "information must be"),
-        ({"parts": ("levels",)}, "'levels' compares the levels of trees, and no model has one"),
-    ],
-)
-def test_wrong_options_say_what_was_expected(options, message):
-    with pytest.raises(UsageError, match=message):
-        FisherKernel(**options).fit(planted(40)[0])
 
 
 def test_models_of_another_vocabulary_are_refused():

@@ -1,12 +1,9 @@
 """Counts to a tree by Gaussian mixtures: planted clusters, filing, the number of leaves, files, scikit-learn's laws."""
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.work import peak
 from topiarist.errors import UsageError
@@ -15,13 +12,6 @@ from topiarist.estimators.gaussian.gaussian_tree import GaussianTree
 from topiarist.estimators.model_folder import load_model, save_model
 from topiarist.estimators.tree.fitted_tree import get_tree_model
 from topiarist.trees import select_node_words
-
-
-@parametrize_with_checks([GaussianTree(2, random_state=0), GaussianTree(max_components=3, random_state=0)])
-def test_scikit_learn_checks(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        check(estimator)
 
 
 def planted(n_docs=300, seed=0, branches=(0, 0, 0, 1, 1, 1)):

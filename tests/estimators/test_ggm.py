@@ -7,28 +7,12 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from topiarist import GGM, LSI, Corpus, MixtureHierarchy
 from topiarist.counts import CountSettings
 from topiarist.errors import InputError, UsageError
 from topiarist.models.gaussian import selection
 from topiarist.text.documents import Document
-
-EXPECTED = {"check_classifiers_classes": "has the labels -1 and 1, and -1 is an example without a label"}
-
-
-@parametrize_with_checks(
-    [
-        GGM(random_state=0, max_components=3),
-        GGM(2, n_init=1, covariance="shared", random_state=0),
-        GGM("cv", n_init=1, max_components=2, max_iter=20, covariance="shared", random_state=0),
-        LSI(2, random_state=0),
-    ],
-    expected_failed_checks=lambda estimator: EXPECTED if isinstance(estimator, GGM) else {},
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def planted(seed=0, n=300, d=4, k=3, apart=5.0):
@@ -388,25 +372,6 @@ def test_poor_data_has_an_answer(points, labels, covariance):
             np.linalg.cholesky(model.component_covariance_[k])
     np.testing.assert_allclose(predicted.sum(axis=1), 1)
     assert np.isfinite(model.score_samples(points)).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"n_components": 0}, UsageError, "n_components must be a whole number of at least 1"),
-        ({"n_components": 50}, InputError, "n_components=50 needs at least as many examples; 20 came"),
-        ({"covariance": "tied"}, UsageError, "covariance must be one of 'auto', 'full', 'shared'; got"),
-        ({"split": 1.0}, UsageError, "split must be a number between 0.01 and 0.99"),
-        ({"unlabelled_weight": 2}, UsageError, "unlabelled_weight must be a number between 0 and 1"),
-        ({"condition_limit": 1.0}, UsageError, "condition_limit must be a number"),
-        ({"n_components": 5, "components": "own"}, UsageError, "needs a multiple of 2 components"),
-        ({"device": "cuda"}, UsageError, "device must be one of 'cpu'"),
-    ],
-)
-def test_wrong_options_say_so(options, error, message):
-    points = np.random.default_rng(0).normal(size=(20, 2))
-    with pytest.raises(error, match=message):
-        GGM(**options).fit(points, [0, 1] * 10)
 
 
 def test_a_cluster_is_refused_before_anything_is_computed():

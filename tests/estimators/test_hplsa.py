@@ -1,27 +1,13 @@
 """HPLSA as people meet it: scikit-learn's laws, grown and given trees, its special cases, bad input."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tests.estimators.test_cam import EXPECTED, planted
+from tests.estimators.test_cam import planted
 from topiarist import HPLSA, PLSA, Tree
-from topiarist.errors import InputError, UsageError
 
 OPTIONS = [{}, {"topic_mix": "heldout"}, {"topic_mix": "uniform"}]
-
-
-@parametrize_with_checks(
-    [HPLSA(max_iter=5, random_state=0), HPLSA(2, max_iter=5, topic_mix="heldout", random_state=0)],
-    expected_failed_checks=lambda _: EXPECTED,
-)
-def test_scikit_learn_checks(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # identical documents have fewer groups than were asked for
-        check(estimator)
 
 
 @pytest.mark.parametrize("options", OPTIONS)
@@ -52,13 +38,6 @@ def test_the_last_run_never_falls(options):
     counts, _ = planted(100)
     history = HPLSA(4, random_state=0, **options).fit(counts).history_
     assert (np.diff(history) >= -1e-9 * np.abs(history[:-1])).all()
-
-
-def test_kernel_independent_of_threads():
-    counts, _ = planted(100)
-    one, three = (HPLSA(random_state=3, n_threads=n).fit(counts) for n in (1, 3))
-    assert one.tree_ == three.tree_
-    np.testing.assert_array_equal(one.word_given_topic_, three.word_given_topic_)
 
 
 def test_a_given_tree_with_classes_at_its_leaves_or_everywhere():
@@ -105,33 +84,3 @@ def test_degenerate_piles():
     assert len(HPLSA(random_state=0).fit(np.tile([3.0, 1, 0, 2], (30, 1))).tree_.leaves) == 1
     assert HPLSA(random_state=0).fit(np.arange(1, 31, dtype=float)[:, None]).word_given_topic_.tolist() == [[1.0]]
     assert HPLSA(random_state=0).fit(np.array([[2.0, 1.0]])).class_given_doc_.tolist() == [[1.0]]
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"n_classes": 0}, UsageError, "n_classes must be a whole number of at least 1"),
-        ({"n_classes": 50}, InputError, "n_classes=50 needs at least as many documents with words; 20 came"),
-        ({"class_nodes": "some"}, UsageError, "class_nodes must be one of 'leaves', 'all'"),
-        ({"topic_mix": "best"}, UsageError, "topic_mix must be one of 'ml', 'uniform', 'heldout'"),
-        ({"variant": "vem"}, UsageError, "variant must be one of 'em', 'cem', 'sem'"),
-        (
-            {"schedule": (0.5, 2.0), "growth": "annealed"},
-            UsageError,
-            "schedule must be a number between 0.01 and 1",
-        ),
-        ({"schedule": (0.5, 1.0)}, UsageError, "schedule is for annealed growth only"),
-        (
-            {"schedule": (0.5, 1.0), "growth": "annealed", "tree": Tree.star(3)},
-            UsageError,
-            "schedule is for annealed growth only",
-        ),
-        ({"schedule": (), "growth": "annealed"}, UsageError, "schedule must be a sequence of inverse temperatures"),
-        ({"schedule": 0.5, "growth": "annealed"}, UsageError, "schedule must be a sequence of inverse temperatures"),
-        ({"class_nodes": "all"}, UsageError, "class_nodes='all' needs a given tree"),
-        ({"tree": Tree.star(30)}, InputError, "the given tree has 30 leaves, which need at least as many documents"),
-    ],
-)
-def test_wrong_options_say_what_was_expected(options, error, message):
-    with pytest.raises(error, match=message):
-        HPLSA(**options).fit(np.ones((20, 5)))

@@ -7,22 +7,17 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.oracles import textbook
 from topiarist import PLSA
 from topiarist.counts.text_counter import TextCounter
+from topiarist.errors import InputError
 from topiarist.execution.executors import InProcess
 
 
 @pytest.fixture(scope="module")
 def data():
     return textbook.planted(np.random.default_rng(0), 200, 50, 4, length=80)[0]
-
-
-@parametrize_with_checks([PLSA(n_components=2, max_iter=20), PLSA(n_components=2, online=True, max_iter=5)])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def test_what_is_learned(data):
@@ -45,14 +40,6 @@ def test_transform_of_the_training_documents_is_what_fit_learned(data):
     assert np.array_equal(one_by_one, learned[:20])
     order = np.random.default_rng(1).permutation(len(data))
     assert np.array_equal(model.transform(csr_matrix(data[order])), learned[order])
-
-
-def test_the_seed_holds_for_any_number_of_threads(data, monkeypatch):
-    monkeypatch.setattr("topiarist.kernels.shard.MIN_SLICE_NONZEROS", 100)
-    fits = [PLSA(4, random_state=3, n_threads=n, max_iter=30, dtype="float32").fit(data) for n in (1, 2, 16)]
-    for other in fits[1:]:
-        assert np.array_equal(fits[0].components_, other.components_)
-        assert np.array_equal(fits[0].history_, other.history_)
 
 
 def test_single_component_matches_unigram_model(data):
@@ -238,3 +225,21 @@ def test_verbose_draws_on_standard_error(data, capfd):
     assert out == ""
     assert "PLSA, 3 components" in err
     assert "step 3 of at most 3, gained" in err
+
+
+def test_holding_out_too_much_is_refused():
+    with pytest.raises(InputError, match="came without the held-out tokens"):
+        PLSA(3, heldout_fraction=0.9, random_state=0).fit(np.eye(3))
+    with pytest.raises(InputError, match="leaves no held-out token of a word that the rest holds"):
+        PLSA(1, heldout_fraction=0.1, random_state=0).fit(np.eye(30))
+    with pytest.raises(InputError, match=r"n_components=4 needs .* documents with words; 0 came \(n_samples=9\)"):
+        PLSA(4).fit(np.zeros((9, 3)))
+
+
+def test_counts_too_large_for_the_precision(data):
+    with pytest.raises(InputError, match="in single precision a count may be 1e"):
+        PLSA(2, dtype="float32").fit(data * 1e9)
+    large = PLSA(4, random_state=0).fit(data * 1e9)
+    np.testing.assert_allclose(large.components_.sum(axis=1), 1)
+    with pytest.raises(InputError, match="too large to be a count"):
+        PLSA(2).fit(data * 1e30)

@@ -1,7 +1,6 @@
 """PMM as people meet it: scikit-learn's laws, every form of labels, explanations, bad input."""
 
 import json
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MultiLabelBinarizer
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.oracles.labels import planted
 from topiarist import PMM
@@ -23,13 +21,6 @@ from topiarist.execution import BlockStore, InProcess
 from topiarist.metrics import example_f1
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "fixtures" / "pmm.json").read_text())
-UNLABELLED = "some documents of this check have no label; a document of PMM has at least one, and the error says so"
-EXPECTED_FAILURES = {
-    "check_classifiers_multilabel_representation_invariance": UNLABELLED,
-    "check_classifiers_multilabel_output_format_predict": UNLABELLED,
-    "check_classifiers_multilabel_output_format_predict_proba": UNLABELLED,
-    "check_classifiers_multilabel_output_format_decision_function": UNLABELLED,
-}
 BOTH = pytest.mark.parametrize("order", [1, 2])
 
 
@@ -37,16 +28,6 @@ BOTH = pytest.mark.parametrize("order", [1, 2])
 def data():
     counts, labels, _ = planted(np.random.default_rng(0), 400, 60, 5)
     return counts[:250], labels[:250], counts[250:], labels[250:]
-
-
-@parametrize_with_checks(
-    [PMM(), PMM(2, label_prior="calibrated")], expected_failed_checks=lambda estimator: EXPECTED_FAILURES
-)
-def test_scikit_learn_checks(estimator, check):
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "[0-9]+ documents have no word", UserWarning)
-        warnings.filterwarnings("ignore", "label_prior='calibrated' decides how many", UserWarning)
-        check(estimator)
 
 
 def test_the_checks_that_fail_pass_once_every_document_has_a_label():
@@ -342,39 +323,6 @@ def test_what_is_not_labels_is_refused(labels, message):
         assert "MultiLabelBinarizer" in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (lambda x: x * np.nan, "contains NaN"),
-        (lambda x: x - 5, "Negative values in data"),
-        (lambda x: x[0], "cannot be used as counts"),
-        (lambda x: x.astype(str), "cannot be used as counts"),
-    ],
-)
-def test_what_is_not_counts_is_refused(data, spoil, message):
-    counts, labels, _, _ = data
-    with pytest.raises(InputError, match=message):
-        PMM().fit(spoil(counts), labels)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"order": 3}, "order must be one of 1, 2; got 3"),
-        ({"word_prior": 0.5}, "word_prior must be a number of at least 1, got 0.5"),
-        ({"bias_prior": "much"}, "bias_prior must be a number of at least 1, got 'much'"),
-        ({"label_prior": "uniform"}, "label_prior must be one of None, 'calibrated'; got 'uniform'"),
-        ({"max_iter": 0}, "max_iter must be a whole number of at least 1, got 0"),
-        ({"tol": -1}, "tol must be a number of at least 0, got -1"),
-        ({"device": "tpu"}, "device must be one of 'cpu'"),
-    ],
-)
-def test_wrong_options_say_what_was_expected(data, options, message):
-    with pytest.raises(UsageError) as caught:
-        PMM(**options).fit(data[0], data[1])
-    assert caught.value.message.startswith(message)
-
-
 def test_other_refusals(data, monkeypatch):
     counts, labels, test, _ = data
     with monkeypatch.context() as patch:
@@ -396,7 +344,3 @@ def test_maximum_likelihood_has_words_that_a_label_cannot_say(data):
     np.testing.assert_allclose(model.word_given_label_.sum(axis=1), 1)
     assert model.score(test, wanted) > 0.8
     assert np.isfinite(model.history_).all()
-
-
-def test_every_setting_is_explained():
-    assert not [name for name in PMM().get_params() if name not in PMM.__doc__]

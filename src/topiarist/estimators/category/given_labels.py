@@ -322,6 +322,14 @@ def _check_missing(array: Array) -> None:
         raise InputError(f"Input y contains {kind}", hint="a label is there (1) or not (0); leave out what is unknown")
 
 
+def _check_length(n_rows: int, n_docs: int) -> None:
+    if n_rows != n_docs:
+        raise InputError(
+            f"Found input variables with inconsistent numbers of samples: {n_docs} documents in X, {n_rows} in y",
+            hint="one row of labels for each document",
+        )
+
+
 def to_binary(indicator: sparse.coo_array[Any] | Csr) -> Any:
     """Return a copy of a sparse indicator matrix by rows, with a one for each label."""
     _check_missing(indicator.data)
@@ -339,7 +347,7 @@ def to_binary(indicator: sparse.coo_array[Any] | Csr) -> Any:
 def _make_label_matrix(labels: Unchecked, form: str, names: ArrayLike | None, n_docs: int) -> LabelMatrix:
     if labels.ndim != 2:
         raise InputError(f"expected labels as documents × labels, got an array of {labels.ndim} axis", hint=INDICATOR)
-    check_consistent_length(np.empty(n_docs), labels)
+    _check_length(labels.shape[0], n_docs)
     matrix = to_binary(labels.tocoo(copy=False))
     if matrix.shape[1] == 0:
         raise InputError("expected at least one label, got an indicator matrix without columns", hint=INDICATOR)
@@ -370,6 +378,6 @@ def _make_single_labels(array: Array, n_docs: int) -> LabelMatrix:
         classes, numbers = np.unique(flat, return_inverse=True)
     except (TypeError, ValueError) as error:
         raise InputError(f"y cannot be used as labels: {error}", hint=INDICATOR) from error
-    check_consistent_length(np.empty(n_docs), numbers)
+    _check_length(len(numbers), n_docs)
     matrix = csr_array((np.ones(n_docs, np.int64), numbers, np.arange(n_docs + 1)), shape=(n_docs, len(classes)))
     return LabelMatrix(matrix, classes, "single")

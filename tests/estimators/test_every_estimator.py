@@ -92,9 +92,9 @@ def test_threads_do_not_change_bits(make, monkeypatch):
     answers = [fit.kernel(counts) if isinstance(fit, FisherKernel) else fit.transform(counts) for fit in fits]
     for other, answer in zip(fits[1:], answers[1:], strict=True):
         np.testing.assert_array_equal(answer, answers[0])
-        for name in ("tree_", "components_", "history_"):
-            same = getattr(other, name, None), getattr(fits[0], name, None)
-            assert same[0] == same[1] if name == "tree_" else np.array_equal(*map(np.ravel, same)), name
+        assert getattr(other, "tree_", None) == getattr(fits[0], "tree_", None)
+        for name in ("components_", "history_"):
+            np.testing.assert_array_equal(*(np.hstack(getattr(fit, name, [0])) for fit in (other, fits[0])))
 
 
 ANNEALED = {"growth": "annealed"}
@@ -175,9 +175,8 @@ WRONG_OPTIONS = [
 @pytest.mark.parametrize(("estimator", "error", "message"), WRONG_OPTIONS)
 def test_error_names_wrong_option(estimator, error, message):
     counts = np.random.default_rng(0).poisson(2.0, (20, 5)) + 1.0
-    with pytest.raises(error, match=message) as caught:
+    with pytest.raises(error, match=message):
         estimator.fit(counts, [0, 1] * 10)
-    assert caught.value.hint or "must be one of" in caught.value.message or "calibrate" in message
 
 
 @pytest.mark.parametrize("estimator", [PLSA(2), PMM()])

@@ -21,7 +21,7 @@ from topiarist.estimators.tree_models import TREE_MODELS
 class RegisteredClass:
     """Import path of a class, and the axis names of its array attributes; equal names mean equal lengths.
 
-    "words" is ``n_features_in_``, "nodes" and "leaves" are those of ``tree_``. An attribute with "?" is optional. "[]"
+    "words" is ``n_features_in_``, "nodes" and "leaves" belong to ``tree_``. An attribute with "?" is optional. "[]"
     stands for each element of a list.
     """
 

@@ -1,6 +1,6 @@
 """Calibration of scores to certainties, and estimation of class shares.
 
-Everything is fitted to held-out documents. With few of them the accuracy is uncertain, and then it is estimated from
+Everything is fitted to held-out documents. With few documents the accuracy is uncertain, and then it is estimated from
 unlabelled documents: models of different folds disagree more often if they are wrong more often. The level of their
 scores adds a little information.
 """

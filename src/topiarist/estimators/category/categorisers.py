@@ -315,7 +315,7 @@ def choose_value(engine: Engine, counts: Csr, labels: Labels, plan: Plan, name: 
 
 
 def fit_certainty_scale(engine: Engine, counts: Csr, labels: Labels, plan: Plan) -> CertaintyScale | None:
-    """Return the certainty scale fitted to held-out labelled documents; None with too few of them.
+    """Return the certainty scale fitted to held-out labelled documents; None with too few documents.
 
     The only document of a class is left out, because its class is unknown without it. With many documents some folds
     suffice.

@@ -136,7 +136,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
         """Return the learner for documents without a vector; None if vectors have no influence.
 
         Without held-out documents it has the words of this learner, which are better because vectors helped to guess
-        unlabelled documents. Its certainties are those of words.
+        unlabelled documents. Its certainties come from words.
         """
         if not self.uses_vectors_:
             return None
@@ -278,7 +278,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
     def label_thresholds(self, n_docs: int, vectors: ArrayLike | None = None) -> Floats:
         """Return the minimum of P(label | document) for each label, (n_docs, n_labels), with several labels.
 
-        It is ``label_threshold_``, or that of the learner of words for documents without a vector.
+        It is ``label_threshold_``, or the threshold of the learner of words for documents without a vector.
         """
         check_is_fitted(self)
         if self.label_threshold_ is None:

@@ -40,7 +40,7 @@ class Features:
         return cls(idf, truncated_svd(words, size, seed=seed).word_factors.astype(np.float32))
 
     def rows(self, counts: Csr, space: VectorSpace | None, vectors: Floats | None) -> Rows:
-        """Return all features of documents; ``space`` is that of their vectors."""
+        """Return all features of documents; vectors are projected to ``space``."""
         words = self.words(counts)
         return Rows(words, self.latent(words)[0], project_points(space, vectors, counts.shape[0]))
 

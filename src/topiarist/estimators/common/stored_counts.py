@@ -274,7 +274,7 @@ def choose_block_size(n_docs: int, smallest: int = MIN_BLOCK_SIZE) -> int:
 
 
 def check_input(estimator: Fitted, X: Documents, *, reset: bool) -> Counts:
-    """Return checked counts in memory, or a store unchanged; the columns are those of the fit without ``reset``."""
+    """Return checked counts in memory, or a store unchanged; without ``reset`` it has the columns of the fit."""
     if isinstance(X, BlockStore):
         _known_features(estimator, X, reset=reset)
         return X

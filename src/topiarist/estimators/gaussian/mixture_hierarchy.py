@@ -330,7 +330,7 @@ MIN_WORD_WEIGHT = 1e-9  # a word with no weight at a node
 
 
 def prototypes(joint: Doubles, weight: Doubles, members: Bools, n: int) -> list[Any]:
-    """Return the most typical examples of each node: those of highest p(x|k), in proportion to the component weights.
+    """Return the most typical examples of each node, with the highest p(x|k), in proportion to the component weights.
 
     ``joint`` is log P(k)p(x|k), (components, examples), which ranks examples of one component as p(x|k) does.
     """

@@ -1,6 +1,6 @@
 """Vector space of a mixture of many features: leading axes around the mean, with points of length one.
 
-Vectors of an encoder have hundreds of dimensions, and most of them hardly vary. Groups of documents are closer to
+Vectors of an encoder have hundreds of dimensions, and most dimensions hardly vary. Groups of documents are closer to
 Gaussian as directions in the few dimensions that vary. This space is to vectors what ``LSI`` is to counts.
 """
 

@@ -98,7 +98,7 @@ def make_seeds(words: Mapping[int, Sequence[int]], mask: Bools, class_tokens: Fl
 def apply_seeds(parts: GrowthState, counts: Csr, words: Mapping[int, Sequence[int]], words_of: Any) -> GrowthState:
     """Return start parameters in which seeded nodes have the words of the documents with their seed words.
 
-    A seeded leaf is swapped with the leaf that has most of these documents, and then gets the rest of them.
+    A seeded leaf is swapped with the leaf that has most of these documents, and then gets the remaining ones.
     """
     seed_tokens = np.stack(
         [count_tokens(csr_array(counts[:, sorted(set(columns))])) for columns in words.values()], axis=1

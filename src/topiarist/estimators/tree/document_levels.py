@@ -27,7 +27,7 @@ MIN_POSTERIOR = 1e-12  # a cluster less probable than this does not speak for a 
 def iterate_clusters(posterior: Any, sizes: Array | None = None) -> Iterator[tuple[Array, Array, int]]:
     """Yield the document rows of each cluster, their posteriors and the cluster.
 
-    With ``sizes``, the non-zeros of each document, a part has about ``MAX_ENTRIES`` of them.
+    With ``sizes``, the non-zeros of each document, a part has about ``MAX_ENTRIES`` non-zeros.
     """
     by_cluster = csc_array(posterior)
     by_cluster.sort_indices()

@@ -34,7 +34,7 @@ def get_tree_model(model: BaseEstimator) -> TreeModel:
 
 
 def get_description_model(model: BaseEstimator) -> TreeModel:
-    """Return the tree model that describes documents: each has levels of its own (C6), or mixes classes (H8)."""
+    """Return the tree model that describes documents: each has individual levels (C6), or mixes classes (H8)."""
     tree_model = get_tree_model(model)
     return tree_model if tree_model.mixes_classes else replace(tree_model, level_tokens=LEVEL_TOKENS)
 

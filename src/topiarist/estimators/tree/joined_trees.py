@@ -92,7 +92,7 @@ def lay_out_side_by_side(trees: Sequence[Tree]) -> Layout:
 
 
 def lay_out_under_one_root(trees: Sequence[Tree], targets: Mapping[Node, Node]) -> Layout:
-    """Return a layout with the headings of all trees below one root; ``targets`` maps nodes to those of the first tree.
+    """Return a layout with the headings of all trees below one root; ``targets`` maps nodes to nodes of the first tree.
 
     No node of ``targets`` is below another one. A tree without headings counts as a heading.
     """

@@ -99,7 +99,7 @@ def _read(model: CAM, counts: Csr, embed: Embed | None) -> Floats:
 
 
 def _forget(model: CAM, training: Csr, engine: Engine, embed: Embed | None) -> CAM:
-    """Return the model with parameters of some documents only, which start from those of all documents."""
+    """Return the model with parameters of some documents only, which start from the fitted ones."""
     from topiarist.estimators.tree.preparation import TILE_COLUMNS
 
     fitted, dtype = model.tree_model_, model.word_given_node_.dtype

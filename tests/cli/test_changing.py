@@ -396,7 +396,7 @@ def test_check_finds_a_state_that_does_not_fit(typed, path):
     assert any("500" in one["what"] and "499" in one["what"] for one in found["findings"])
     with Collection.open(path) as collection, collection.folder.writing() as generation:
         edit_log.record(generation.database, "edit", {"edits": []}, {"parts": {}})
-    assert any("cannot be read" in one["what"] for one in typed("check", "--json", code=4)["findings"])
+    assert any("is damaged" in one["what"] for one in typed("check", "--json", code=4)["findings"])
 
 
 def test_check_repairs_what_it_can(typed, path):

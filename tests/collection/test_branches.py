@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from topiarist.collection.file.branches import BranchProposal, graft_leaf, propose_branches
+from topiarist.collection.file.new_topics import BranchProposal, graft_leaf, propose_branches
 from topiarist.errors import InputError
 from topiarist.models.misfits import Scores
 from topiarist.trees.tree import Tree

@@ -18,9 +18,7 @@ from topiarist.errors import (
     ResourceError,
     SystemLimitError,
     TopiaristError,
-    describe_error,
     reading,
-    to_limit_error,
 )
 from topiarist.storage import edit_log, facts
 from topiarist.storage.collection_folder import GROWING, Folder, list_leftovers, list_part_leftovers
@@ -79,6 +77,8 @@ def _guard(find_faults: Callable[[T], Iterator[Finding]], target: T) -> Iterator
             yield from find_faults(target)
     except SystemLimitError:
         raise
+    except ResourceError as error:
+        yield Finding("warning", f"could not be checked: {error.message}", DATABASE, error.hint)
     except TopiaristError as error:
         yield Finding("error", error.message, DATABASE, REPLACE_ADVICE)
 
@@ -96,30 +96,20 @@ def repair_folder(path: str | os.PathLike[str]) -> list[Finding]:
 
 def _database_findings(generation: Generation) -> Iterator[Finding]:
     """Yield a single finding for an unreadable database, otherwise all faults in it."""
-    try:
-        faults = [Finding("error", fault, DATABASE, REPLACE_ADVICE) for fault in generation.database.faults(MAX_FAULTS)]
-        yield from faults
-        if any(
-            finding.what.startswith(DAMAGED_DATABASE) for finding in faults
-        ):  # answers of a damaged database are unreliable and may not end
-            return
-        if generation.database.is_exclusive:
-            yield Finding("note", LOCK_NOTE, DATABASE, "no action is needed; on a local disk they do not wait")
-        with generation.database.snapshot():
-            yield from (Finding("error", fault, DATABASE, REPLACE_ADVICE) for fault in _table_faults(generation))
-            yield from _part_findings(generation)
-        findings = list(_index_findings(generation))
-        yield from findings
-        if not any(finding.severity == "error" for finding in findings):
-            yield from (
-                Finding("error", fault, DATABASE, REPAIR) for fault in Index(generation.database).find_defects()
-            )
-    except SystemLimitError:
-        raise
-    except DamagedError as error:
-        yield Finding("error", error.message, DATABASE, REPLACE_ADVICE)
-    except ResourceError as error:
-        yield Finding("warning", f"could not be checked: {error.message}", DATABASE, error.hint)
+    database = generation.database
+    faults = list(database.faults(MAX_FAULTS))
+    yield from (Finding("error", fault, DATABASE, REPLACE_ADVICE) for fault in faults)
+    if any(fault.startswith(DAMAGED_DATABASE) for fault in faults):
+        return  # answers of a damaged database are unreliable and may not end
+    if database.is_exclusive:
+        yield Finding("note", LOCK_NOTE, DATABASE, "no action is needed; on a local disk they do not wait")
+    with database.snapshot():
+        yield from (Finding("error", fault, DATABASE, REPLACE_ADVICE) for fault in _table_faults(generation))
+        yield from _part_findings(generation)
+    findings = list(_index_findings(generation))
+    yield from findings
+    if not any(finding.severity == "error" for finding in findings):
+        yield from (Finding("error", fault, DATABASE, REPAIR) for fault in Index(database).find_defects())
 
 
 def _table_faults(generation: Generation) -> Iterator[str]:
@@ -155,12 +145,7 @@ def _agreement_findings(folder: Folder) -> Iterator[Finding]:
     """Yield disagreements between parts that are each unchanged, and the state."""
     from topiarist.collection.collection import Collection
 
-    try:
-        collection = Collection(folder)
-    except DamagedError as error:
-        yield Finding("error", error.message, DATABASE, REPLACE_ADVICE)
-        return
-    for fault in find_disagreements(collection):
+    for fault in find_disagreements(Collection(folder)):
         yield Finding("error", fault, folder.generation.folder.name, REPLACE_ADVICE)
 
 
@@ -214,22 +199,15 @@ def find_disagreements(collection: Collection) -> Iterator[str]:
         _check_search,
         _check_categories,
     ):
-        yield from _read(find_faults, collection)
-
-
-def _read(find_faults: Callable[[Collection], Iterator[str]], collection: Collection) -> Iterator[str]:
-    try:
-        yield from find_faults(collection)
-    except (SystemLimitError, MemoryError):
-        raise
-    except DamagedError as error:
-        yield error.message
-    except TopiaristError as error:
-        yield f"a part cannot be used: {error.message}"
-    except Exception as error:
-        if missing := to_limit_error(error):
-            raise missing from error
-        yield f"a part cannot be read: {describe_error(error)}"
+        try:
+            with reading("a part"):
+                yield from find_faults(collection)
+        except SystemLimitError:
+            raise
+        except DamagedError as error:
+            yield error.message
+        except TopiaristError as error:
+            yield f"a part cannot be used: {error.message}"
 
 
 def _check_documents(collection: Collection) -> Iterator[str]:

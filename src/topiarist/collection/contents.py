@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from topiarist.arrays import Csr
+from topiarist.arrays import Csr, Ints
 from topiarist.collection.classify.predictions import (
     Categories,
     read_held_out,
@@ -27,7 +27,7 @@ from topiarist.counts.languages import Languages
 from topiarist.counts.scratch import ENTRIES_PER_RUN, iterate_arrays, mark_releasable, split_range
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.vocabulary import Vocabulary
-from topiarist.errors import DamagedError, describe_error, reading, to_limit_error
+from topiarist.errors import DamagedError, reading
 from topiarist.estimators.model_folder import load_model, save_model
 from topiarist.storage.generation import Generation, Part, new_part
 from topiarist.storage.sealed_folder import write_json
@@ -162,11 +162,15 @@ def stack_rows(pieces: Sequence[Any]) -> Any:
     return np.concatenate(pieces) if isinstance(pieces[0], np.ndarray) else vstack(pieces, format="csr")
 
 
-def replace_rows(shares: Csr, is_replaced: Any, rows: Csr) -> Csr:
-    """Return shares with other rows for some documents; ``rows`` is empty for the rest."""
-    changed_shares = csr_array(shares.multiply(~is_replaced[:, None]) + rows)
-    changed_shares.eliminate_zeros()
-    return changed_shares
+def replace_rows(shares: Csr, rows: Ints, values: Any) -> Csr:
+    """Return shares with other values in some rows."""
+    if not len(rows):
+        return shares
+    keep = np.ones(shares.shape[0], np.bool_)
+    keep[rows] = False
+    order = np.concatenate([np.flatnonzero(keep), rows])
+    result: Csr = stack_rows([shares[keep], csr_array(values, dtype=shares.dtype)])[np.argsort(order)]
+    return result
 
 
 def read_pieces(folders: Sequence[Path], n_docs: int, role: str) -> Any:
@@ -261,9 +265,5 @@ def _write_json(path: Path, body: Any) -> None:
 
 
 def _read_json(path: Path) -> Any:
-    try:
+    with reading(str(path)):
         return json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError, MemoryError) as error:
-        if missing := to_limit_error(error, str(path)):
-            raise missing from error
-        raise DamagedError(f"{path} cannot be read: {describe_error(error)}", hint="topiarist check") from error

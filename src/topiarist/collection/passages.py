@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from topiarist.arrays import Csr
 from topiarist.text.documents import Document
 from topiarist.text.passages import get_parent_id, get_parent_title, is_passage, parse_part
+from topiarist.text.plurals import count_noun
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -56,10 +57,10 @@ class DocumentCount:
         return "passage" if self.cut else "document"
 
     def __str__(self) -> str:
-        documents = f"{self.documents:,} document{'s' * (self.documents != 1)}"
+        documents = count_noun(self.documents, "document")
         if not self.cut:
             return documents
-        passages = f"{self.rows:,} passage{'s' * (self.rows != 1)}"
+        passages = count_noun(self.rows, "passage")
         return f"{documents} in {passages}" if self.complete == self.documents else f"{passages} of {documents}"
 
 
@@ -78,12 +79,9 @@ def find_parent(collection: Collection, id: str) -> ParentDocument | None:
         for row, other in collection.documents.list_within(f"{name}#")
         if other != name and get_parent_id(other) == name
     ]
-    documents = collection.documents.load_many(rows, texts=False)
-    parts = [(row, document, part) for row, document in zip(rows, documents, strict=True) if (part := _part(document))]
-    if not parts:
-        return None
-    passages = tuple(Passage(row, document.id, part.label) for row, document, part in parts)
-    return ParentDocument(name, get_parent_title(parts[0][1].title, parts[0][2]), passages)
+    documents = zip(rows, collection.documents.load_many(rows, texts=False), strict=True)
+    parents = _collect_parents((row, document.id, document.title) for row, document in documents)
+    return next((parent for parent in parents if parent.id == name), None)
 
 
 def has_document(collection: Collection, id: str) -> bool:
@@ -105,7 +103,7 @@ def parent_ids(collection: Collection, rows: Sequence[int]) -> list[str]:
 
 def describe_place(document: Document) -> tuple[str, str]:
     """Return the id of the parent document and the place in it; its own id and no place for other documents."""
-    part = _part(document)
+    part = parse_part(document.id) if is_passage(document) else None
     return (part.parent_id, part.label) if part else (document.id, "")
 
 
@@ -116,16 +114,23 @@ def list_parent_documents(collection: Collection) -> tuple[ParentDocument, ...]:
 
 
 def _list_parents(collection: Collection) -> tuple[ParentDocument, ...]:
-    cut, titles = has_passages(collection), collection.documents.titles()
-    passages_by_parent: dict[str, tuple[str, list[Passage]]] = {}
-    for row, (id, title) in enumerate(zip(collection.documents.ids()[: len(collection)], titles, strict=False)):
-        part = parse_part(id) if cut else None
-        if part is None or not title.endswith(f", {part.label}"):
-            passages_by_parent[id] = (title, [Passage(row, id, "")])
-            continue
-        _, passages = passages_by_parent.setdefault(part.parent_id, (get_parent_title(title, part), []))
-        passages.append(Passage(row, id, part.label))
-    return tuple(ParentDocument(id, title, tuple(passages)) for id, (title, passages) in passages_by_parent.items())
+    ids, titles = collection.documents.ids()[: len(collection)], collection.documents.titles()
+    if has_passages(collection):
+        return _collect_parents((row, id, title) for row, (id, title) in enumerate(zip(ids, titles, strict=False)))
+    rows = enumerate(zip(ids, titles, strict=False))
+    return tuple(ParentDocument(id, title, (Passage(row, id, ""),)) for row, (id, title) in rows)
+
+
+def _collect_parents(entries: Iterable[tuple[int, str, str]]) -> tuple[ParentDocument, ...]:
+    """Return the parent documents of rows with ids and titles, each in the order of its first row."""
+    titles, passages = dict[str, str](), dict[str, list[Passage]]()
+    for row, id, title in entries:
+        part, name, label = parse_part(id), id, ""
+        if part is not None and title.endswith(f", {part.label}"):
+            name, title, label = part.parent_id, get_parent_title(title, part), part.label
+        titles.setdefault(name, title)
+        passages.setdefault(name, []).append(Passage(row, id, label))
+    return tuple(ParentDocument(name, titles[name], tuple(parts)) for name, parts in passages.items())
 
 
 def count_documents(collection: Collection, rows: Iterable[int] | None = None) -> DocumentCount:
@@ -173,10 +178,6 @@ def describe_passages(numbers: dict[str, int]) -> str:
     if not long:
         return ""
     short = documents - long
-    rest = f"; {short:,} short {'one stays' if short == 1 else 'ones stay'} whole" if short else ""
-    split = "1 long document is" if long == 1 else f"{long:,} long documents are"
+    rest = f"; {count_noun(short, 'short one stays', 'short ones stay')} whole" if short else ""
+    split = count_noun(long, "long document is", "long documents are")
     return f"{split} cut into {passages:,} passages, on which the tree is grown{rest}"
-
-
-def _part(document: Document) -> Any:
-    return parse_part(document.id) if is_passage(document) else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from topiarist.collection.shape.tree_state import TreeState
-from topiarist.errors import DamagedError, UsageError, describe_error
+from topiarist.errors import UsageError, reading
 from topiarist.storage import edit_log
 from topiarist.storage.collection_folder import Folder
 
@@ -61,13 +61,9 @@ class State:
 
     @classmethod
     def from_dict(cls, body: Mapping[str, Any]) -> State:
-        try:
+        with reading("the state of this collection"):
             parts = {str(role): str(name) for role, name in body["parts"].items()}
             return cls(TreeState.from_dict(body["shape"]), parts, int(body["n_docs"]), str(body["model"]))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise DamagedError(
-                f"the state of this collection cannot be read: {describe_error(error)}", hint="topiarist check"
-            ) from error
 
 
 def open_state_before_last(collection: Collection) -> tuple[Collection, edit_log.Edit]:

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Array, Bools, Csr, Floats, Ints
-from topiarist.collection.contents import Counting, stack_rows
+from topiarist.arrays import Bools, Csr, Floats, Ints
+from topiarist.collection.contents import Counting, replace_rows
 from topiarist.collection.shape.edits import Branch, Edit, Pin
 from topiarist.counts.counting import count_with_coverage
 from topiarist.counts.duplicates import Duplicates
@@ -80,18 +80,7 @@ def remove_unsorted(
     for place, row in enumerate(rows.tolist()):
         if own := classes.get(int(places[row])):
             values[place, own] = sizes[own] / sizes[own].sum()
-    return set_rows(shares, rows, values)
-
-
-def set_rows(shares: Csr, rows: Ints, values: Array) -> Csr:
-    """Return shares with other values in some rows."""
-    if not len(rows):
-        return shares
-    keep = np.ones(shares.shape[0], np.bool_)
-    keep[rows] = False
-    order = np.concatenate([np.flatnonzero(keep), rows])
-    result: Csr = stack_rows([shares[keep], csr_array(values.astype(shares.dtype))])[np.argsort(order)]
-    return result
+    return replace_rows(shares, rows, values)
 
 
 def find_explained(fitted: TreeModel, counts: Csr, best: Ints, copies: Duplicates) -> Bools:

@@ -20,6 +20,9 @@ from collections.abc import Iterable, Sized
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from topiarist.text.plurals import count_noun as count_noun
+from topiarist.text.plurals import verb as verb
+
 if TYPE_CHECKING:
     from topiarist.collection.shape.words import WordUse
 
@@ -33,16 +36,6 @@ PENDING = "Edits wait for a fit; until then words and sizes are estimates"
 def number(value: float) -> str:
     """Return a number with commas between thousands."""
     return f"{value:,}"
-
-
-def count_noun(number: int, singular: str, plural: str = "") -> str:
-    """Return a number with its noun: 1 leaf, 2,000 leaves."""
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
-
-
-def verb(number: int, singular: str = "is", plural: str = "are") -> str:
-    """Return the verb that goes with a number."""
-    return singular if number == 1 else plural
 
 
 def and_more(items: Sized, n_listed: int) -> str:

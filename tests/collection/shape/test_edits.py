@@ -285,11 +285,6 @@ def test_a_heading_is_made_of_the_topics_below_it_until_the_model_knows_it(shape
     assert [grouped.model_nodes(topic) for topic in (6, 9)] == [(6,), ()]
 
 
-def test_shapes_of_old_have_no_headings_of_people(shape):
-    old = {name: value for name, value in shape.to_dict().items() if name != "gathered"}
-    assert TreeState.from_dict(old) == shape
-
-
 def test_several_topics_are_split_alike(shape):
     parted = apply(shape, Split("gas", 3, ("bail", 3)))
     assert [len(parted.tree.children(parted.node(topic))) for topic in (3, 6)] == [3, 3]
@@ -298,7 +293,7 @@ def test_several_topics_are_split_alike(shape):
 
 def test_an_untrusted_shape_is_refused(shape):
     for damage in ({}, {**shape.to_dict(), "topics": "x"}, {**shape.to_dict(), "tree": {"parents": [5]}}):
-        with pytest.raises(DamagedError, match="the shape of this tree cannot be read"):
+        with pytest.raises(DamagedError, match="the shape of this tree is damaged"):
             TreeState.from_dict(damage)
 
 
@@ -386,11 +381,6 @@ def test_what_is_ignored_belongs_nowhere(shape):
         apply(ignored, Forget(("other",)))
     with pytest.raises(UsageError, match="no words are named"):
         apply(shape, Ignore((" ",)))
-
-
-def test_shapes_of_old_have_no_words_of_people(shape):
-    old = {name: value for name, value in shape.to_dict().items() if name not in ("seeds", "ignored", "united")}
-    assert TreeState.from_dict(old) == shape
 
 
 def test_parts_of_a_large_topic_are_estimated_from_some_of_its_documents(monkeypatch):

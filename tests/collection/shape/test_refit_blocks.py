@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 
 from topiarist.collection.check import check_folder
 from topiarist.collection.collection import Collection
+from topiarist.collection.grow import block_growth
 from topiarist.collection.grow.block_growth import SCRATCH
 from topiarist.collection.shape import Merge, Pin, refit
 from topiarist.collection.shape.refit import refit_counts
@@ -26,8 +27,7 @@ def test_blocks_give_the_tree_of_counts_in_memory(path, tmp_path, monkeypatch):
     shutil.copytree(path, again)
     shares, words = shaped(path)
     monkeypatch.setattr(refit, "MAX_IN_MEMORY", 100)
-    monkeypatch.setattr(refit, "SMALLEST_BLOCK", 200)  # 3 blocks
-    monkeypatch.setattr(refit, "choose_block_size", lambda n_docs, smallest: smallest)
+    monkeypatch.setattr(block_growth, "choose_block_size", lambda n_docs, smallest: 200)  # 3 blocks
     same, same_words = shaped(again)
     np.testing.assert_allclose(same_words, words, rtol=1e-4, atol=1e-7)  # single precision, added in another order
     np.testing.assert_allclose(same, shares, atol=1e-3)
@@ -43,7 +43,7 @@ def test_only_very_many_documents_are_in_files_and_copies_are_left_out(tmp_path,
     with refit_counts(counts, rows, tmp_path) as few:
         np.testing.assert_array_equal(few.toarray(), counts.toarray()[rows])
     monkeypatch.setattr(refit, "MAX_IN_MEMORY", 3)
-    monkeypatch.setattr(refit, "choose_block_size", lambda n_docs, smallest: 3)
+    monkeypatch.setattr(block_growth, "choose_block_size", lambda n_docs, smallest: 3)
     left = tmp_path / f"{SCRATCH}left"  # of a process that was killed
     left.mkdir()
     with refit_counts(counts, rows, tmp_path) as many:

@@ -149,9 +149,8 @@ def run(options: Options) -> None:
     from topiarist.collection.document_vectors import vector_source
     from topiarist.collection.grow.allowed_folders import PLACES
     from topiarist.collection.grow.block_growth import BlockGrowth
-    from topiarist.collection.grow.existing import describe_stopped, find_same_collection
     from topiarist.collection.grow.made_with import MADE_FROM
-    from topiarist.collection.grow.pipeline import grow_collection
+    from topiarist.collection.grow.pipeline import describe_stopped, find_same_collection, grow_collection
     from topiarist.collection.grow.state import GrowOptions
 
     began = time.perf_counter()

@@ -127,12 +127,12 @@ def _edit(screen: Screen, collection: Collection, options: Options) -> None:
         )
     edits = _edits_of(options.edits) if options.edits else ()
     snapshot_before = take_snapshot(collection.outline, collection)
-    previews, uses = preview_edits(collection, edits), find_word_uses(collection, edits)
-    if options.refit and edits and not previews.shape.pending:
+    preview, uses = preview_edits(collection, edits), find_word_uses(collection, edits)
+    if options.refit and edits and not preview.pending:
         raise UsageError("such edits need no fit, and --refit would do nothing", hint="the edit, then --refit alone")
     if options.dry_run:
-        snapshot_after = take_snapshot(previews.shape, collection)
-        _say_changes(screen, edits, snapshot_before, snapshot_after, previews.shape.pending, dry=True, uses=uses)
+        snapshot_after = take_snapshot(preview, collection)
+        _say_changes(screen, edits, snapshot_before, snapshot_after, preview.pending, dry=True, uses=uses)
         return
     began = time.perf_counter()
     _apply(screen, collection, edits, refit=options.refit is not False)
@@ -145,7 +145,7 @@ def _edit(screen: Screen, collection: Collection, options: Options) -> None:
 def _apply(screen: Screen, collection: Collection, edits: Sequence[Edit], *, refit: bool) -> None:
     from topiarist.collection.shape.history import apply_edits, preview_edits
 
-    needs = refit and (not edits or preview_edits(collection, edits).shape.pending)
+    needs = refit and (not edits or preview_edits(collection, edits).pending)
     if needs:
         with screen.waiting("Fitting the tree again"):
             apply_edits(collection, edits, refit=True)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from topiarist.arrays import Csr, Floats
 from topiarist.collection import contents
@@ -169,13 +168,5 @@ class Addition:
 
     def _with_pinned(self, shares: Csr) -> Csr:
         """Return shares in which pinned documents keep their rows."""
-        rows = [self.collection.documents.row_of(name) for name in self.collection.outline.pins]
-        if not rows:
-            return shares
-        is_pinned = np.zeros(shares.shape[0], bool)
-        is_pinned[rows] = True
-        old_shares = self.collection.shares
-        old = contents.stack_rows(
-            [old_shares, csr_array((len(is_pinned) - old_shares.shape[0], old_shares.shape[1]), dtype=old_shares.dtype)]
-        )
-        return contents.replace_rows(shares, is_pinned, csr_array(old.multiply(is_pinned[:, None])))
+        rows = np.array([self.collection.documents.row_of(id) for id in self.collection.outline.pins], np.int64)
+        return contents.replace_rows(shares, rows, self.collection.shares[rows])

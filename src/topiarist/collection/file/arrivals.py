@@ -26,13 +26,12 @@ from topiarist.collection.file.additions import (
     find_reachable_generations,
     find_reachable_states,
 )
-from topiarist.collection.file.misfits import explain_misfits
+from topiarist.collection.file.placer import explain_misfits
 from topiarist.collection.grow.exclusions import REPEATED, add_repeated_lines, count_repeated_lines
 from topiarist.collection.grow.read_as_grown import get_date_order
 from topiarist.collection.passages import DocumentCount, has_passages
 from topiarist.collection.search.results import Place
 from topiarist.collection.shape.kept_names import find_name_changes
-from topiarist.collection.unsorted import set_rows
 from topiarist.counts.counting import CountedTexts
 from topiarist.counts.embeddings.vector_sources import to_vector_source
 from topiarist.errors import UsageError, reading
@@ -80,18 +79,17 @@ class FiledDocument:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the value as plain JSON data, without the text."""
-        plain: dict[str, Any] = {"id": self.document.id, "title": self.document.title, "topic": self.topic}
-        for name in ("path", "certainty", "words", "unusual", "labels", "label_certainty", "misfit"):
-            value = getattr(self, name)
-            plain[name] = list(value) if isinstance(value, tuple) else value
-        plain["places"] = [
-            {"topic": place.topic, "path": list(place.path), "share": round(place.share, 4)} for place in self.places
-        ]
-        if self.far:
-            plain["far"] = True
-        if self.copy_of:
-            plain |= {"copy_of": self.copy_of, "shared": round(self.shared, 4)}
-        return plain
+        names = ("path", "certainty", "words", "unusual", "labels", "label_certainty", "misfit")
+        values = {name: getattr(self, name) for name in names}
+        return {
+            "id": self.document.id,
+            "title": self.document.title,
+            "topic": self.topic,
+            **{name: list(value) if isinstance(value, tuple) else value for name, value in values.items()},
+            "places": [{"topic": p.topic, "path": list(p.path), "share": round(p.share, 4)} for p in self.places],
+            **({"far": True} if self.far else {}),
+            **({"copy_of": self.copy_of, "shared": round(self.shared, 4)} if self.copy_of else {}),
+        }
 
 
 def file_documents(
@@ -161,38 +159,37 @@ def place_batch(
     places = collection.placer.place(counts, rho, _load_limits(collection, "usual"), vectors=vectors)
     is_unusual = places.unusual | _load_limits(collection, "familiar").is_outlier(text_counts.share, text_counts.tokens)
     reasons = explain_misfits(batch, text_counts, is_unusual, collection.languages)
-    outliers_mask = (
-        outliers.is_outlier(vectors) if vectors is not None and (outliers := collection.outlier_threshold) else None
-    )
-    if outliers_mask is not None:
-        is_unusual = is_unusual | outliers_mask
+    is_far = np.zeros(len(batch), np.bool_)
+    if vectors is not None and (outliers := collection.outlier_threshold):
+        is_far = outliers.is_outlier(vectors)
+        is_unusual = is_unusual | is_far
     nodes = (places.class_certainty @ tree.path_mask(outline.class_nodes)).clip(max=MAX_CERTAINTY).round(4)
-    labels = collection.categories.predict(text_counts.counts, vectors) if collection.categories is not None else None
-    parts = list_places(collection, places.class_certainty, MIN_PART) if several else None
-    paths = {int(node): tree.path(int(node))[1:] for node in {*places.nodes.tolist(), tree.root}}
-    names = {node: tuple(tree.names[step] for step in path) for node, path in paths.items()}
-    rows = []
-    for position, (document, node, unusual) in enumerate(
-        zip(batch, places.nodes.tolist(), is_unusual.tolist(), strict=True)
-    ):
-        node = tree.root if reasons[position] else node
-        label_values = labels[position] if labels is not None else ((), ())
-        deciding = tuple([words[column] for column in places.words[position]])
-        certainty = tuple(nodes[position, list(paths[node])].tolist())
-        topics = parts[position] if parts is not None else ()
-        one = FiledDocument(
-            document,
-            outline.topics[node],
-            names[node],
-            certainty,
-            deciding,
-            unusual,
-            *label_values,
-            topics,
-            reasons[position],
+    labels: list[tuple[tuple[str, ...], tuple[float, ...]]] = [((), ())] * len(batch)
+    if collection.categories is not None:
+        labels = collection.categories.predict(text_counts.counts, vectors)
+    parts: list[tuple[Place, ...]] = [()] * len(batch)
+    if several:
+        parts = list_places(collection, places.class_certainty, MIN_PART)
+    filed = []
+    for position, document in enumerate(batch):
+        node = tree.root if reasons[position] else int(places.nodes[position])
+        path = list(tree.path(node)[1:])
+        filed.append(
+            FiledDocument(
+                document,
+                outline.topics[node],
+                path=tuple(tree.names[step] for step in path),
+                certainty=tuple(nodes[position, path].tolist()),
+                words=tuple(words[column] for column in places.words[position]),
+                unusual=bool(is_unusual[position]),
+                labels=labels[position][0],
+                label_certainty=labels[position][1],
+                places=parts[position],
+                misfit=reasons[position],
+                far=bool(is_far[position]),
+            )
         )
-        rows.append(one if outliers_mask is None else replace(one, far=bool(outliers_mask[position])))
-    return Batch(rows, text_counts, places.posterior, vectors)
+    return Batch(filed, text_counts, places.posterior, vectors)
 
 
 def add_documents(
@@ -243,7 +240,7 @@ def add_documents(
             counts = contents.stack_rows([part.text_counts.counts for part in parts])
             shares = contents.stack_rows([make_sparse_shares(part.posterior) for part in parts])
             misfits = np.flatnonzero([bool(row.misfit) for part in parts for row in part.filed])
-            shares = set_rows(shares, misfits, np.zeros((len(misfits), shares.shape[1])))
+            shares = contents.replace_rows(shares, misfits, np.zeros((len(misfits), shares.shape[1])))
             codes = (detect_language_among(document.text, collection.languages) for document in new_documents)
             facts.add_languages(generation.database, enumerate(codes, len(collection)))  # a fit needs them
             state = new.add(new_documents, counts, shares, _join_vectors(collection, parts), learn=learn)
@@ -306,22 +303,12 @@ def with_language(document: Document, codes: Sequence[str]) -> Document:
 def _link_originals(collection: Collection, rows: list[FiledDocument]) -> list[FiledDocument]:
     """Return the rows of added documents, each duplicate with its original."""
     copies, start = collection.copies, len(collection) - len(rows)
-    new = copies.rows >= start
-    if not new.any():
-        return rows
-    originals = dict(zip(copies.rows[new].tolist(), copies.originals[new].tolist(), strict=True))
-    shared = dict(zip(copies.rows[new].tolist(), copies.shared[new].tolist(), strict=True))
-    ids = dict(
-        zip(
-            originals,
-            (document.id for document in collection.documents.load_many(originals.values(), texts=False)),
-            strict=True,
-        )
-    )
-    return [
-        replace(row, copy_of=ids[start + place], shared=shared[start + place]) if start + place in ids else row
-        for place, row in enumerate(rows)
-    ]
+    is_new, rows = copies.rows >= start, list(rows)
+    originals = collection.documents.load_many(copies.originals[is_new].tolist(), texts=False)
+    entries = zip(copies.rows[is_new].tolist(), originals, copies.shared[is_new].tolist(), strict=True)
+    for row, original, shared in entries:
+        rows[row - start] = replace(rows[row - start], copy_of=original.id, shared=shared)
+    return rows
 
 
 def _refile(collection: Collection, part: Batch, rho: float, *, several: bool) -> list[FiledDocument]:

@@ -1,4 +1,8 @@
-"""Placement of new documents in a tree: topics, certainties, deciding words, and whether they fit."""
+"""Placement of new documents in a tree: topics, certainties, deciding words, and whether they fit.
+
+A certainty compares the existing topics only. It says nothing about a text without known words, however high it is.
+A document in another language, or with words that the collection does not know, stays at the root with the reason.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from topiarist.arrays import Array, Csr, Floats
+from topiarist.counts.counting import CountedTexts
 from topiarist.counts.scratch import select_rows
 from topiarist.counts.validation import count_all_tokens, count_tokens
 from topiarist.estimators.category.calibration import Calibration
@@ -20,11 +25,14 @@ from topiarist.models.engine import SMALLEST_MIXTURE, load_kernels
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
 from topiarist.models.misfits import LengthLimits, score_tokens
+from topiarist.text.documents import Document
+from topiarist.text.language import detect_text_language, language_name
 from topiarist.trees import levels
 from topiarist.trees.tree import Tree
 from topiarist.trees.tree_model import TreeModel
 
 SAMPLE = 2_000
+MIN_KNOWN_SHARE = 0.5  # share of known words below which a document does not fit
 MIN_KEPT_SHARE = 0.1  # share of P(word|node) that remains when documents are removed
 
 
@@ -35,7 +43,6 @@ class Places:
     posterior: Floats  # P(class|document)
     class_certainty: Floats  # the same, calibrated
     nodes: Array  # deepest node with a certainty above ``rho``
-    certainty: Floats  # of this node
     likelihood: Floats  # log-likelihood per known word; NaN without one
     words: tuple[tuple[int, ...], ...]  # columns of the deciding words, strongest first
     unusual: Array
@@ -76,8 +83,7 @@ class Placer:
         tokens = count_tokens(counts)
         unusual = np.zeros(len(rows), bool) if limits is None else limits.is_outlier(likelihood, tokens)
         deciding = find_deciding_words(counts, self.lift, rows.argmax(axis=1), n_words)
-        certainty = nodes[np.arange(len(rows)), assigned]
-        return Places(rows, certainties, assigned, certainty, likelihood, deciding, unusual)
+        return Places(rows, certainties, assigned, likelihood, deciding, unusual)
 
 
 def draw_sample(n_docs: int) -> Array:
@@ -118,3 +124,29 @@ def log_likelihood(counts: Csr, rows: Floats, words: Floats, n_threads: int | No
     prepare_kernels(words.dtype)
     with Threads(n_threads) as threads:
         return score_tokens(Engine(load_kernels("compiled"), threads), counts, rows, words).log_likelihood
+
+
+def explain_misfits(
+    documents: Sequence[Document], text_counts: CountedTexts, unusual: Array, languages: Sequence[str]
+) -> list[str]:
+    """Return the reason why each unusual document does not fit; empty for other documents.
+
+    ``languages`` are the languages of the collection; if empty, only the words are checked.
+    """
+    return [
+        _explain_misfit(document, float(text_counts.known_tokens[row]), float(text_counts.tokens[row]), languages)
+        if unusual[row]
+        else ""
+        for row, document in enumerate(documents)
+    ]
+
+
+def _explain_misfit(document: Document, known_tokens: float, tokens: float, languages: Sequence[str]) -> str:
+    code = detect_text_language(document.text) if languages else ""
+    if code and code not in languages:
+        expected = " and ".join(map(language_name, languages[:2]))
+        rest = " and others" if len(languages) > 2 else ""
+        return f"it is in {language_name(code)}, and this collection in {expected}{rest}"
+    if known_tokens < MIN_KNOWN_SHARE * tokens:
+        return f"{known_tokens:,.0f} of its {tokens:,.0f} words are known here"
+    return ""

@@ -25,6 +25,7 @@ from topiarist.estimators.tree.growth_sample import MAX_GROWTH_DOCUMENTS
 from topiarist.estimators.tree_models import TREE_MODELS, join_names
 from topiarist.execution import BlockStore, DaskExecutor, InProcess
 from topiarist.execution.dask import Cluster
+from topiarist.text.plurals import count_noun
 
 SMALLEST_BLOCK = 1 << 14  # documents, so that the work for each word of a block is a small part of a pass
 SCRATCH = "blocks-"  # prefix of the folder of blocks while a tree grows
@@ -81,13 +82,11 @@ class BlockGrowth:
 
     def describe(self, store: BlockStore) -> str:
         """Return the number of blocks and the place of the growth in words."""
-        number = len(store.manifest.blocks)
-        blocks = f"{number:,} block{'' if number == 1 else 's'} of documents"
+        blocks = f"{count_noun(len(store.manifest.blocks), 'block')} of documents"
         if self.client is None:
             limit = "" if self.memory is None else f" within {self.memory / 1e6:,.0f} MB"
             return f"{blocks}, one after the other{limit}"
-        workers = len(self.client.nthreads())
-        return f"{blocks} on {workers:,} worker{'' if workers == 1 else 's'}"
+        return f"{blocks} on {count_noun(len(self.client.nthreads()), 'worker')}"
 
     def executor(self, store: BlockStore) -> Any:
         """Return the executor; its temporary files are beside the store."""

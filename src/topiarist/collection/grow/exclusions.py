@@ -12,6 +12,7 @@ from topiarist.collection.passages import count_documents
 from topiarist.storage.document_table import Documents
 from topiarist.text.documents import Document
 from topiarist.text.passages import get_parent_title, parse_part
+from topiarist.text.plurals import count_noun
 from topiarist.text.repeated import Repeated, cut_spans, plain_line, spans, without
 from topiarist.text.titles import add_title, make_title
 
@@ -91,9 +92,9 @@ def describe_repeated_lines(facts: dict[str, Any], unit: str = "document") -> st
     lines, documents = int(facts.get("lines", 0)), int(facts.get("documents", 0))
     if not lines:
         return ""
-    subject = f"1 line that {unit}s share is" if lines == 1 else f"{lines:,} lines that {unit}s share are"
+    subject = count_noun(lines, f"line that {unit}s share is", f"lines that {unit}s share are")
     treatment = "counted as any other, and shape the tree," if facts.get("kept") else "not counted,"
-    return f"{subject} {treatment} in {documents:,} {unit}{'s' * (documents != 1)} ({facts.get('words', 0):,} words)"
+    return f"{subject} {treatment} in {count_noun(documents, unit)} ({facts.get('words', 0):,} words)"
 
 
 def count_repeated_lines(texts: Iterable[str], repeated: Repeated) -> tuple[int, int]:
@@ -115,8 +116,8 @@ def describe_duplicates(copies: int, originals: int, unit: str = "document") -> 
     """Return a sentence on duplicates of documents or passages; empty without any."""
     if not copies:
         return ""
-    verb = f"{unit} is a copy or near-copy" if copies == 1 else f"{unit}s are copies or near-copies"
-    return f"{copies:,} {verb} of {originals:,} {'other' if originals == 1 else 'others'}"
+    subject = count_noun(copies, f"{unit} is a copy or near-copy", f"{unit}s are copies or near-copies")
+    return f"{subject} of {count_noun(originals, 'other')}"
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from topiarist.models.misfits import LengthLimits
 from topiarist.storage.document_table import Documents
 from topiarist.storage.facts import language_codes, settings
 from topiarist.storage.generation import Generation, Part, new_part
-from topiarist.text.repeated import Repeated, without
+from topiarist.text.repeated import without
 from topiarist.trees.naming.fields import AUTO
 
 N_WORDS, N_TYPICAL = 20, 10  # of each topic that are kept
@@ -54,23 +54,6 @@ def open_corpus(generation: Generation, counts: Csr, counting: Counting) -> Corp
         titles=LookupSequence(number, lambda rows: [document.title for document in documents.load_many(rows, texts=False)]),
         labels=LookupSequence(number, documents.labels_of), settings=counting.settings,
     )  # fmt: skip
-
-
-class StoredTexts(Sequence[str]):
-    """Texts of a collection without repeated lines, read on access."""
-
-    def __init__(self, documents: Documents, repeated: Repeated) -> None:
-        self._documents, self._number, self._repeated = documents, len(documents), repeated.forms
-
-    def __len__(self) -> int:
-        return self._number
-
-    def __getitem__(self, row: Any) -> Any:
-        return self.load_many([row])[0]
-
-    def load_many(self, rows: Sequence[int]) -> list[str]:
-        """Return the texts of some rows."""
-        return [without(document.text, self._repeated) for document in self._documents.load_many(rows)]
 
 
 class SavedFit(NamedTuple):
@@ -102,8 +85,8 @@ def save_fit(
 ) -> SavedFit:
     """Compute the posteriors of all documents once, describe the nodes, and write everything.
 
-    ``known``: facts that still hold. ``copies``: duplicates, which get the shares of their original and are typical of
-    no topic. ``pinned``: function that moves pinned documents. ``training``: rows whose posteriors the model has.
+    ``facts_before``: facts that still hold. ``copies``: duplicates, which get the shares of their original and are
+    typical of no topic. ``move_pinned``: function that moves pinned documents. ``training``: rows whose posteriors the model has.
     ``shape``: word edits of users. ``vectors``: embeddings of the documents.
     """
     sample = draw_sample(corpus.n_docs)
@@ -122,7 +105,7 @@ def save_fit(
     nodes = describe_nodes(
         get_description_model(model), shares, corpus, counting.general,
         n_words=N_WORDS, n_documents=N_TYPICAL, language=language,
-        texts=StoredTexts(Documents(generation.database), counting.repeated), eligible=copies.find_first_documents(corpus.n_docs),
+        texts=_read_texts(generation, counting), eligible=copies.find_first_documents(corpus.n_docs),
         ignored=() if shape is None else shape.ignored,
         seeds=None if shape is None else find_seed_columns(shape, corpus.vocabulary),
         fields=stored_settings.get("recipe", {}).get("fields", AUTO),
@@ -133,6 +116,14 @@ def save_fit(
     with new_part(generation, TREE) as tree:
         contents.write_tree(tree.folder, model, description)
     return SavedFit((tree.part, contents.write_part(generation, SHARES, shares)), description, shares)
+
+
+def _read_texts(generation: Generation, counting: Counting) -> LookupSequence[str]:
+    """Return the texts without repeated lines, read on access."""
+    documents, forms = Documents(generation.database), counting.repeated.forms
+    return LookupSequence(
+        len(documents), lambda rows: [without(document.text, forms) for document in documents.load_many(rows)]
+    )
 
 
 def _list_languages(settings: Mapping[str, Any], n_docs: int) -> str:

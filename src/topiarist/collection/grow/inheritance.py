@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from topiarist.collection import contents
 from topiarist.collection.classify.judgements import carry_over
-from topiarist.collection.contents import Description, read_description, read_matrix
+from topiarist.collection.contents import Description
 from topiarist.collection.describe.nodes import ROOT
 from topiarist.collection.describe.topic_tree import assign_documents, contains_word
 from topiarist.collection.document_vectors import are_word_vectors
@@ -29,8 +30,7 @@ from topiarist.errors import InputError, TopiaristError, UsageError
 from topiarist.metrics.comparison import match_nodes
 from topiarist.metrics.node_matching import MIN_F1
 from topiarist.metrics.placed_documents import DocumentAssignments
-from topiarist.storage import edit_log, facts
-from topiarist.storage.column_table import ColumnTable
+from topiarist.storage import facts
 from topiarist.storage.document_table import Documents
 from topiarist.storage.generation import Generation
 from topiarist.storage.marks import Marks, PassageNotes
@@ -38,6 +38,7 @@ from topiarist.storage.sealed_folder import MANIFEST
 from topiarist.text.documents import Document
 from topiarist.text.language import LANGUAGE, LANGUAGE_COLUMN
 from topiarist.text.passages import get_parent_id, is_passage, split_passages
+from topiarist.text.plurals import count_noun, list_some, verb
 from topiarist.trees.edits import rename
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 MAX_NAMED = 8  # topics that are named in a message
 TEXTS_AT_ONCE = 1_000  # texts of before that are compared together
 N_GROWN = "n_grown"  # a setting: documents that came from the sources; those after them were added by people
-ADD = "add"  # what the log calls an addition
 
 
 class InheritedState(NamedTuple):
@@ -64,36 +64,33 @@ def inherit_edits(old: Collection, generation: Generation, state: State, *, rena
     database; the caller commits them with the state.
     """
     messages = list(_inherit_marks(old, generation))
-    shape, was = state.shape, old.outline
-    shares = read_matrix(generation.folder / state.pieces(SHARES)[0])
-    now = assign_documents(shape, shares, Documents(generation.database).ids())
+    shape, was, ids = state.shape, old.outline, Documents(generation.database).ids()
+    now = assign_documents(shape, contents.read_matrix(generation.folder / state.pieces(SHARES)[0]), ids)
     new_topics, likely_topics = _match_topics(old, shape, now)
-    if was.titles or was.notes or was.pins or was.heading_topics or was.seeds:
+    has_edits = bool(was.titles or was.notes or was.pins or was.seeds)
+    if has_edits or was.heading_topics:
         shape, new_topics, remade = _rebuild_members(old, shape, now, new_topics)
         shape, new_topics, sentences = _inherit_headings(was, shape, new_topics)
         messages += remade if any("Carried over" in search for search in sentences) else []
         messages += sentences
     kept_topics = _add_likely(was, new_topics, likely_topics)
     if rename:
-        shape = _keep_names(was, shape, kept_topics, read_description(generation.folder / state.parts[TREE]))
-    if was.titles or was.notes or was.pins or was.seeds:
-        shape, sentences = _inherit_names(was, shape, new_topics)
-        messages += sentences
-        shape, sentences = _inherit_pins(was, shape, new_topics, set(Documents(generation.database).ids()))
-        messages += sentences
-        shape, sentences = _inherit_seeds(was, shape, new_topics)
-        messages += sentences
+        description = contents.read_description(generation.folder / state.parts[TREE])
+        shape = _keep_names(was, shape, kept_topics, description)
+    if has_edits:
+        shape = _inherit_names(was, shape, new_topics, messages)
+        shape = _inherit_pins(was, shape, new_topics, set(ids), messages)
+        shape = _inherit_seeds(was, shape, new_topics, messages)
     shape, numbers = _keep_numbers(was, shape, kept_topics)
     certain_numbers = {topic: number for topic, number in numbers.items() if topic in new_topics}
     messages += saved_searches.transfer_searches(old, generation.database, certain_numbers)
-    shape, sentences = _inherit_word_edits(was, shape)
-    messages += sentences
+    shape = _inherit_word_edits(was, shape, messages)
     if old.state.parts.get(CATEGORIES) is not None:
         messages.append("The categories that were learned are not carried over: learn them again")
-    if old.encoder_vectors is not None and not state.pieces(VECTORS):
-        messages.append("The collection before had vectors, this grow brought none: words alone decide now")
-    elif old.encoder_vectors is not None and are_word_vectors(facts.settings(generation.database)):
-        messages.append("The collection before had vectors, this grow brought none: it uses the bundled word vectors")
+    has_bundled = are_word_vectors(facts.settings(generation.database))
+    if old.encoder_vectors is not None and (has_bundled or not state.pieces(VECTORS)):
+        source = "it uses the bundled word vectors" if state.pieces(VECTORS) else "words alone decide now"
+        messages.append(f"The collection before had vectors, this grow brought none: {source}")
     shape, changes = retire_names(was, shape), find_name_changes(was, shape)
     if changes.sentences and new_topics:
         n_kept = len(set(was.topics) & set(shape.topics)) - len(changes.renamed)
@@ -175,10 +172,7 @@ def _rebuild_members(
     one. Several new topics get a heading with the name of the old topic.
     """
     old_shape, messages = old.outline, list[str]()
-    nodes = [
-        child for heading in old_shape.heading_topics for child in old_shape.tree.children(old_shape.node(heading))
-    ]
-    members = [old_shape.topics[node] for node in nodes]
+    members = [topic for heading in old_shape.heading_topics for topic in old_shape.children(heading)]
     for topic in (topic for topic in members if topic not in new_topics):
         used_nodes = [shape.node(new_topics[other]) for other in members if other in new_topics]
         new_members = [
@@ -235,119 +229,92 @@ def _inherit_headings(
     """Transfer user headings, the lowest first, because a heading can contain another."""
     n_complete, partial, missing_headings = 0, list[str](), list[str]()
     for heading in sorted(old_shape.heading_topics, key=lambda topic: -old_shape.tree.depths[old_shape.node(topic)]):
-        topics = [old_shape.topics[child] for child in old_shape.tree.children(old_shape.node(heading))]
+        topics, name = old_shape.children(heading), old_shape.name(heading)
         members = [new_topics[topic] for topic in topics if topic in new_topics]
         missing = [old_shape.name(topic) for topic in topics if topic not in new_topics]
+        is_there = heading in new_topics and members and set(shape.children(new_topics[heading])) == set(members)
         try:
-            if not _holds(shape, new_topics.get(heading), members):
-                shape = apply(shape, Group(tuple(members), old_shape.name(heading)))
+            if not is_there:
+                shape = apply(shape, Group(tuple(members), name))
                 new_topics = {**new_topics, heading: shape.next_topic - 1}
         except UsageError:  # too few of its topics are left, or they lie in each other now
-            missing_headings.append(old_shape.name(heading))
+            missing_headings.append(name)
             continue
         n_complete += not missing
         if missing:
-            names = f"{', '.join(missing[:MAX_NAMED])}{' and others' * (len(missing) > MAX_NAMED)}"
-            partial.append(
-                f"{old_shape.name(heading)} over {len(members):,} of its {len(topics):,} topics, without {names}"
-            )
-    messages = (
-        [f"Carried over: {n_complete:,} heading{'s' * (n_complete != 1)} over the same topics"] if n_complete else []
-    )
+            names = list_some(missing, MAX_NAMED, rest=" and others")
+            partial.append(f"{name} over {len(members):,} of its {len(topics):,} topics, without {names}")
+    messages = [f"Carried over: {count_noun(n_complete, 'heading')} over the same topics"] if n_complete else []
     if partial:
-        messages.append(
-            f"Carried over in part, for no new topics are surely the same: {'; '.join(partial[:MAX_NAMED])}"
-        )
+        parts = "; ".join(partial[:MAX_NAMED])
+        messages.append(f"Carried over in part, for no new topics are surely the same: {parts}")
     if missing_headings:
-        messages.append(
-            f"Headings not restored, because their topics have no match: {'; '.join(missing_headings[:MAX_NAMED])}"
-        )
+        parts = "; ".join(missing_headings[:MAX_NAMED])
+        messages.append(f"Headings not restored, because their topics have no match: {parts}")
     return shape, new_topics, messages
 
 
-def _holds(shape: TreeState, heading: int | None, members: list[int]) -> bool:
-    """Return whether a heading has exactly these topics below it."""
-    if heading is None or not members:
-        return False
-    return {shape.topics[child] for child in shape.tree.children(shape.node(heading))} == set(members)
-
-
-def _inherit_names(old_shape: TreeState, shape: TreeState, new_topics: dict[int, int]) -> tuple[TreeState, list[str]]:
+def _inherit_names(
+    old_shape: TreeState, shape: TreeState, new_topics: Mapping[int, int], messages: list[str]
+) -> TreeState:
     """Transfer names and notes."""
-    messages, missing_names = [], []
-    names = 0
-    for topic, title in old_shape.titles.items():
-        if topic not in new_topics:
-            missing_names.append(title)
-            continue
-        node = shape.node(new_topics[topic])
-        siblings = shape.tree.children(shape.tree.parents[node]) if shape.tree.parents[node] >= 0 else ()
-        name = make_unique(title, [shape.tree.names[other] for other in siblings if other != node])
-        tree = rename(shape.tree, node, name).tree
-        shape = replace(shape, tree=tree, titles={**shape.titles, new_topics[topic]: name})
-        names += 1
+    titles = {new_topics[topic]: title for topic, title in old_shape.titles.items() if topic in new_topics}
+    for topic, title in titles.items():
+        name = make_unique(title, map(shape.name, shape.siblings(topic)))
+        tree = rename(shape.tree, shape.node(topic), name).tree
+        shape = replace(shape, tree=tree, titles={**shape.titles, topic: name})
     notes = {new_topics[topic]: note for topic, note in old_shape.notes.items() if topic in new_topics}
-    shape = replace(shape, notes={**shape.notes, **notes})
-    if names or notes:
-        messages.append(f"Carried over from the collection before: {names:,} names and {len(notes):,} notes")
-    missing_names += [
-        old_shape.name(topic) for topic in old_shape.notes if topic not in new_topics and topic not in old_shape.titles
-    ]
-    if missing_names:
-        rest = f" and {len(missing_names) - MAX_NAMED:,} more" if len(missing_names) > MAX_NAMED else ""
-        messages.append(
-            f"Not carried over, for no new topic is surely the same: {', '.join(missing_names[:MAX_NAMED])}{rest}"
-        )
-    return shape, messages
+    if titles or notes:
+        messages.append(f"Carried over from the collection before: {len(titles):,} names and {len(notes):,} notes")
+    names = {
+        topic: old_shape.titles.get(topic, old_shape.name(topic)) for topic in (*old_shape.titles, *old_shape.notes)
+    }
+    if missing_names := [name for topic, name in names.items() if topic not in new_topics]:
+        listed = list_some(missing_names, MAX_NAMED)
+        messages.append(f"Not carried over, for no new topic is surely the same: {listed}")
+    return replace(shape, notes={**shape.notes, **notes})
 
 
 def _inherit_pins(
-    old_shape: TreeState, shape: TreeState, new_topics: dict[int, int], ids: set[str]
-) -> tuple[TreeState, list[str]]:
+    old_shape: TreeState, shape: TreeState, new_topics: Mapping[int, int], ids: set[str], messages: list[str]
+) -> TreeState:
     """Transfer pinned documents; the next fit moves them."""
-    pins = {
-        document: new_topics[topic]
-        for document, topic in old_shape.pins.items()
-        if topic in new_topics and document in ids
-    }
-    messages = []
+    pins = {id: new_topics[topic] for id, topic in old_shape.pins.items() if topic in new_topics and id in ids}
     if pins:
         shape = replace(shape, pins={**shape.pins, **pins}, pending=True)
         messages.append(
             f"{len(pins):,} pinned documents are pinned again; they move when the tree is fitted (shape --refit)"
         )
-    if len(pins) < len(old_shape.pins):
-        messages.append(f"{len(old_shape.pins) - len(pins):,} pins are not carried over")
-    return shape, messages
+    if n_missing := len(old_shape.pins) - len(pins):
+        messages.append(f"{n_missing:,} pins are not carried over")
+    return shape
 
 
-def _inherit_seeds(old_shape: TreeState, shape: TreeState, new_topics: dict[int, int]) -> tuple[TreeState, list[str]]:
+def _inherit_seeds(
+    old_shape: TreeState, shape: TreeState, new_topics: Mapping[int, int], messages: list[str]
+) -> TreeState:
     """Transfer seed words; the next fit uses them."""
     seeds = {new_topics[topic]: words for topic, words in old_shape.seeds.items() if topic in new_topics}
-    messages, missing_names = [], [old_shape.name(topic) for topic in old_shape.seeds if topic not in new_topics]
     if seeds:
-        number = sum(map(len, seeds.values()))
         shape = replace(shape, seeds={**shape.seeds, **seeds}, pending=True)
         messages.append(
-            f"{number:,} words belong to the same topics again; they draw documents when the tree is fitted "
-            "(shape --refit)"
+            f"{sum(map(len, seeds.values())):,} words belong to the same topics again; they draw documents when the "
+            "tree is fitted (shape --refit)"
         )
-    if missing_names:
-        messages.append(
-            f"Words are not given to a topic again, for none is surely the same: {', '.join(missing_names[:MAX_NAMED])}"
-        )
-    return shape, messages
+    if missing_names := [old_shape.name(topic) for topic in old_shape.seeds if topic not in new_topics]:
+        names = ", ".join(missing_names[:MAX_NAMED])
+        messages.append(f"Words are not given to a topic again, for none is surely the same: {names}")
+    return shape
 
 
-def _inherit_word_edits(old_shape: TreeState, shape: TreeState) -> tuple[TreeState, list[str]]:
+def _inherit_word_edits(old_shape: TreeState, shape: TreeState, messages: list[str]) -> TreeState:
     """Transfer ignored and united words; the tree needs a fit if they changed while it grew."""
-    if not old_shape.ignored and not old_shape.united:
-        return shape, []
-    is_same = (set(old_shape.ignored), dict(old_shape.united)) == (set(shape.ignored), dict(shape.united))
-    shape = replace(shape, ignored=old_shape.ignored, united=old_shape.united, pending=shape.pending or not is_same)
-    return shape, [
-        f"Grown with {len(old_shape.ignored):,} ignored and {len(old_shape.united):,} united words, as before"
-    ]
+    ignored, united = old_shape.ignored, old_shape.united
+    if not ignored and not united:
+        return shape
+    is_same = (set(ignored), dict(united)) == (set(shape.ignored), dict(shape.united))
+    messages.append(f"Grown with {len(ignored):,} ignored and {len(united):,} united words, as before")
+    return replace(shape, ignored=ignored, united=united, pending=shape.pending or not is_same)
 
 
 def read_word_edits(folder: str) -> dict[str, Any]:
@@ -356,8 +323,8 @@ def read_word_edits(folder: str) -> dict[str, Any]:
     if old is None:
         return {}
     with old:
-        ignored, merged = old.outline.ignored, old.outline.united
-    return {"ignored": list(ignored), "united": dict(merged)} if ignored or merged else {}
+        ignored, united = old.outline.ignored, old.outline.united
+    return {"ignored": list(ignored), "united": dict(united)} if ignored or united else {}
 
 
 def add_word_edits(shape: TreeState, words: Mapping[str, Any]) -> TreeState:
@@ -367,9 +334,7 @@ def add_word_edits(shape: TreeState, words: Mapping[str, Any]) -> TreeState:
 
 def count_grown_documents(old: Collection) -> int:
     """Return the number of documents from the sources, which come before those that users added."""
-    n_stored = old.settings.get(N_GROWN)
-    n_added = edit_log.total(old.generation.database, ADD, "documents")
-    return max(0, len(old) - n_added) if n_stored is None else int(n_stored)
+    return int(old.settings.get(N_GROWN, len(old)))
 
 
 @dataclass
@@ -392,26 +357,29 @@ class IncomingDocuments:
         text_hashes: set[int] = set()
         replaced = (Path(self.folder) / MANIFEST).exists()
         self.removed = read_removed_digests(self.folder)
-        excluded, restored = ExcludedDocuments(), list[str]()
+        excluded_documents, n_excluded_passages, restored = set[str](), 0, list[str]()
         for document in self.sources:
+            parents = _parent_ids(document)
             if replaced:
-                source_ids |= {document.id, *_parent_ids(document)}
+                source_ids |= {document.id, *parents}
                 text_hashes.add(hash(document.text))
             if self.removed and (removed_by := self._find_removed(document, restored)):
                 if not self.take_removed:
-                    excluded.add(document, removed_by)
+                    is_part = bool(parents) and facts.compute_id_digest(parents[0]) not in removed_by
+                    n_excluded_passages += is_part
+                    excluded_documents |= set() if is_part else {*(parents or (document.id,))}
                     continue
                 for digest in removed_by:
                     self.removed.pop(digest, None)
             self.n_sources += 1
             yield document
-        if excluded.number:
+        if excluded_documents or n_excluded_passages:
+            excluded = describe_excluded(len(excluded_documents), n_excluded_passages, "that people removed")
             self.messages.append(f"{excluded} out (the setting take-removed reads them again)")
         if restored:
-            names = f"{', '.join(restored[:MAX_NAMED])}{' and others' * (len(restored) > MAX_NAMED)}"
             self.messages.append(
-                f"{len(restored):,} document{'s' * (len(restored) != 1)} of which people removed passages "
-                f"{_are(len(restored))} whole again, for documents are not cut: {names}"
+                f"{count_noun(len(restored), 'document')} of which people removed passages {verb(len(restored))} whole "
+                f"again, for documents are not cut: {list_some(restored, MAX_NAMED, rest=' and others')}"
             )
         old = open_previous(self.folder) if source_ids else None
         if old is None:
@@ -442,17 +410,16 @@ class IncomingDocuments:
 
     def _iter_added(self, old: Collection, source_ids: set[str]) -> Iterator[Document]:
         number, start = 0, count_grown_documents(old)
-        cells = ColumnTable(old.generation.database)
-        skipped_columns = {LANGUAGE} if old.settings.get(LANGUAGE_COLUMN) else set()
+        skipped_column = LANGUAGE if old.settings.get(LANGUAGE_COLUMN) else None
         for row, document in enumerate(old.documents.iterate(start, len(old)), start):
             if not source_ids & {document.id, *_parent_ids(document)}:
                 number += 1
-                columns = ((name, value) for name, values in cells.of([row]).get(row, {}).items() for value in values)
-                yield replace(document, columns=tuple(column for column in columns if column[0] not in skipped_columns))
+                cells = old.columns.of([row]).get(row, {}).items()
+                columns = ((name, value) for name, values in cells if name != skipped_column for value in values)
+                yield replace(document, columns=tuple(columns))
         if number:
-            self.messages.append(
-                f"{number:,} document{'s' * (number != 1)} that people added before {_are(number)} carried over"
-            )
+            documents = count_noun(number, "document")
+            self.messages.append(f"{documents} that people added before {verb(number)} carried over")
 
     def _report_missing(self, old: Collection, source_ids: set[str], text_hashes: set[int]) -> None:
         """Report documents from before whose texts are not in the sources, and those with another id."""
@@ -463,48 +430,21 @@ class IncomingDocuments:
             documents = old.documents.load_many(rows[start : start + TEXTS_AT_ONCE])
             missing += [document.id for document in documents if hash(document.text) not in text_hashes]
         if n_renamed := len(rows) - len(missing):
-            subject = f"{n_renamed:,} document{'s' * (n_renamed != 1)} of before {_has(n_renamed)}"
+            subject = f"{count_noun(n_renamed, 'document')} of before {verb(n_renamed, 'has', 'have')}"
             self.messages.append(f"{subject} another id now, to which no tags, notes and pins are carried over")
         if missing and len(missing) == len(ids):
             self.messages.append(f"The sources replace all {len(missing):,} documents of before")
         elif missing:
-            rest = f" and {len(missing) - MAX_NAMED:,} more" if len(missing) > MAX_NAMED else ""
-            subject = f"{len(missing):,} document{'s' * (len(missing) != 1)} of before {_are(len(missing))}"
-            self.messages.append(
-                f"{subject} missing from the sources and from the collection: {', '.join(missing[:MAX_NAMED])}{rest}"
-            )
-
-
-@dataclass
-class ExcludedDocuments:
-    """Documents and passages that are excluded because users removed them."""
-
-    documents: set[str] = field(default_factory=set)
-    passages: int = 0
-
-    def add(self, document: Document, removed_by: set[str]) -> None:
-        """Count an excluded document by its digests."""
-        part = is_passage(document) and facts.compute_id_digest(get_parent_id(document.id)) not in removed_by
-        self.passages += part
-        self.documents |= set() if part else {get_parent_id(document.id) if is_passage(document) else document.id}
-
-    @property
-    def number(self) -> int:
-        """Number of excluded documents and passages."""
-        return len(self.documents) + self.passages
-
-    def __str__(self) -> str:
-        return describe_excluded(len(self.documents), self.passages, "that people removed")
+            subject = f"{count_noun(len(missing), 'document')} of before {verb(len(missing))}"
+            listed = list_some(missing, MAX_NAMED)
+            self.messages.append(f"{subject} missing from the sources and from the collection: {listed}")
 
 
 def describe_excluded(documents: int, passages: int, clause: str) -> str:
     """Return the beginning of a sentence on excluded documents and passages."""
-    parts = [
-        f"{number:,} {noun}{'s' * (number != 1)}"
-        for number, noun in ((documents, "document"), (passages, "passage"))
-        if number
-    ]
-    return f"{' and '.join(parts)} {clause} {'stays' if documents + passages == 1 else 'stay'}"
+    numbers = ((documents, "document"), (passages, "passage"))
+    parts = [count_noun(number, noun) for number, noun in numbers if number]
+    return f"{' and '.join(parts)} {clause} {verb(documents + passages, 'stays', 'stay')}"
 
 
 def read_removed_digests(folder: str) -> dict[str, bool]:
@@ -519,14 +459,6 @@ def read_removed_digests(folder: str) -> dict[str, bool]:
 def _parent_ids(document: Document) -> tuple[str, ...]:
     """Return the id of the parent document of a passage."""
     return (get_parent_id(document.id),) if is_passage(document) else ()
-
-
-def _has(number: int) -> str:
-    return "has" if number == 1 else "have"
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 def _inherit_marks(old: Collection, generation: Generation) -> Iterator[str]:

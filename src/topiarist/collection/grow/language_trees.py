@@ -22,6 +22,7 @@ from topiarist.counts.validation import compute_document_frequency
 from topiarist.estimators.tree import joined_trees
 from topiarist.estimators.tree.joined_trees import Node
 from topiarist.text.language import language_name
+from topiarist.text.plurals import count_noun
 from topiarist.text.stop_words import function_words, has_stop_words
 from topiarist.trees.tree import Tree
 
@@ -161,7 +162,7 @@ def join_trees(way: str, model: Any, branches: Sequence[Branch], counts: Csr, wo
         matches = match_topics(branches, counts, words)
         layout = joined_trees.lay_out_under_one_root(trees, matches)
         number = len(set(matches.values()))
-        clause = "no topic is" if not number else "1 topic is" if number == 1 else f"{number:,} topics are"
+        clause = count_noun(number, "topic is", "topics are") if number else "no topic is"
         summary = f"{introduction}; {clause} the same in several, by words that they share"
     fitted = joined_trees.fit_joined_tree(
         model, [branch.model for branch in branches], [branch.rows for branch in branches], counts, layout

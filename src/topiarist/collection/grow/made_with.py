@@ -1,13 +1,12 @@
 """Record of how a collection was grown: versions, processor, device and blocks.
 
 The same texts, settings and edits give the same bits if these values are the same. A stopped grow can be resumed in
-another environment. Each stage that ran in another environment than the one before is recorded.
+another environment, which is recorded too.
 """
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -15,8 +14,7 @@ from topiarist.version import __version__
 
 MADE_FROM = "made_from"  # setting: digest of sources and settings; equal digests give equal collections
 MADE_WITH = "made_with"  # among the settings of a collection
-STAGES = "taken_up_with"  # setting: environments of later stages, if they differ
-TREE_BEGUN = "tree_begun"  # of a stage: whether a part of the tree existed
+LAST_STAGE = "taken_up_with"  # setting: environment of the last stage, if it differs
 IN_BLOCKS = "in_blocks"  # limits of blocks for growth from files; also in the edit log
 WAY = 6  # version of growth; increased when the same texts give another tree
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")  # sums can differ between versions of these
@@ -32,18 +30,6 @@ def describe_environment(device: str = "cpu") -> dict[str, Any]:
         "processor": f"{platform.machine()} {_processor()}",
         "device": device,
     }
-
-
-def list_environments(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the environment of each stage of a grow, in order."""
-    later = settings.get(STAGES)
-    entries = [settings.get(MADE_WITH), *(later if isinstance(later, list) else ())]
-    return [entry for entry in entries if isinstance(entry, dict)]
-
-
-def find_differences(previous: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return the names of changed values."""
-    return [name for name, value in now.items() if previous.get(name) != value]
 
 
 def _version(name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,9 @@ from topiarist.collection.grow.fit_description import compute_familiarity_limits
 from topiarist.collection.grow.fitting import WORDS, FittedModel, TrainingData, fit_tree, load_counts
 from topiarist.collection.grow.made_with import (
     IN_BLOCKS,
+    LAST_STAGE,
     MADE_FROM,
     MADE_WITH,
-    STAGES,
-    TREE_BEGUN,
-    find_differences,
-    list_environments,
 )
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.grow.sources import name_sources, read_sources
@@ -46,9 +44,16 @@ from topiarist.estimators.tree.fitted_tree import builds_headings, get_tree_mode
 from topiarist.estimators.tree.topic_certainty import calibrate_topics
 from topiarist.estimators.tree_models import TREE_MODELS
 from topiarist.storage import edit_log, facts
-from topiarist.storage.collection_folder import begin_generation, sweep_parts
+from topiarist.storage.collection_folder import (
+    GROWING,
+    begin_generation,
+    create_unfinished_error,
+    is_collection,
+    sweep_parts,
+)
 from topiarist.storage.document_table import Documents
 from topiarist.storage.generation import Part, open_part
+from topiarist.storage.sealed_folder import MANIFEST
 from topiarist.text.documents import Document
 from topiarist.trees.edits import rename
 
@@ -108,20 +113,16 @@ def _is_counted(state: GrowState) -> bool:
 def _note_environment(state: GrowState) -> None:
     """Record and report that a grow resumes in another environment."""
     database, settings = state.database, facts.settings(state.database)
-    if edit_log.current(database) is not None:  # complete but not published
+    before, now = settings.get(LAST_STAGE, settings[MADE_WITH]), state.options.environment
+    names = [name for name, value in now.items() if before.get(name) != value]
+    if edit_log.current(database) is not None or not names:  # complete but not published, or the same
         return
-    now, environments = state.options.environment, list_environments(settings)
-    if not environments or not (names_changed := find_differences(environments[-1], now)):
-        return
-    has_tree = bool(checkpoint_names(database))
-    facts.change_settings(database, {STAGES: [*environments[1:], {**now, TREE_BEGUN: has_tree}]})
-    names = [
-        "allowance of memory" if name == IN_BLOCKS else name for name in names_changed if has_tree or name != IN_BLOCKS
-    ]
+    facts.change_settings(database, {LAST_STAGE: now})
+    if not checkpoint_names(database):  # an allowance of memory changes a tree that has begun
+        names = [name for name in names if name != IN_BLOCKS]
     if names:
-        state.options.reporter.add_note(
-            f"Resuming with another {', '.join(names)}: one run might have given another tree"
-        )
+        values = ", ".join("allowance of memory" if name == IN_BLOCKS else name for name in names)
+        state.options.reporter.add_note(f"Resuming with another {values}: one run might have given another tree")
 
 
 def _finish_tree(state: GrowState) -> tuple[State, Parts]:
@@ -239,3 +240,39 @@ def _inherit_edits(state: GrowState, collection_state: State) -> tuple[State, Na
     for sentence in notes:
         state.options.reporter.add_note(sentence)
     return collection_state, changes
+
+
+def find_same_collection(folder: str, made_from: str | None, *, resume: bool) -> Collection | None:
+    """Return the collection of the folder if the grow would make the same one; another one is an error."""
+    root = Path(folder)
+    if not is_collection(root):
+        return None
+    if not (root / MANIFEST).is_file():
+        if not resume:
+            raise create_unfinished_error(folder)
+        return None
+    try:
+        collection = Collection.open(folder)
+    except DamagedError as error:
+        raise DamagedError(error.message, hint=f"{error.hint}; or pass --force to replace it") from None
+    if made_from is not None and collection.settings.get(MADE_FROM) == made_from:
+        if collection.tree.stopped != "interrupted":
+            return collection
+        raise UsageError(
+            f"{folder} holds the tree of a grow that was stopped early", hint="Pass --force to grow it to the end."
+        )
+    if resume and (root / GROWING).is_dir():
+        return None
+    raise UsageError(
+        f"there is a collection at {folder} already, from other files or with other settings",
+        hint="Pass --force to replace it, or another folder with -o.",
+    )
+
+
+def describe_stopped(folder: str) -> str:
+    """Return a sentence on what a stopped grow leaves in a folder."""
+    if (Path(folder) / GROWING).is_dir():
+        return f"The finished part is in {folder}. Run the same command with --resume to continue."
+    if (Path(folder) / MANIFEST).is_file():
+        return f"The previous collection in {folder} is unchanged."
+    return "Nothing was kept."

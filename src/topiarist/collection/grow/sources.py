@@ -35,6 +35,7 @@ from topiarist.text.language import (
     language_name,
 )
 from topiarist.text.passages import PassageSplitter
+from topiarist.text.plurals import count_noun
 from topiarist.text.readers import Reading, read
 from topiarist.text.readers.file_systems import is_url, remove_secret
 from topiarist.text.repeated import LineCounter
@@ -63,10 +64,9 @@ class WaitingDocuments:
         if not tied:
             return ""
         names = " and ".join(map(language_name, sorted(tied)))
-        number, chosen_name = self.tally.texts[tied[0]], language_name(self.language.code)
+        documents, chosen_name = count_noun(self.tally.texts[tied[0]], "document"), language_name(self.language.code)
         letters = sorted(self.tally.letters[code] for code in tied)
         reason = "has more text" if letters[-1] > letters[-2] else "came first and none has more text"
-        documents = f"{number:,} document{'s' * (number != 1)}"
         return f'{names} have {documents} each; {chosen_name} is taken, for it {reason} (language = "CODE"). '
 
     def __iter__(self) -> Iterator[tuple[str, Document]]:
@@ -113,8 +113,8 @@ class OtherLanguages:
         if not number:
             return ""
         languages = ", ".join(f"{language_name(other)} {size:,}" for other, size in self.counts.most_common())
-        verb = "document is" if number == 1 else "documents are"
-        return f"{self.tie_note}{number:,} {verb} not in {language_name(code)} and left out: {languages}"
+        subject = count_noun(number, "document is", "documents are")
+        return f"{self.tie_note}{subject} not in {language_name(code)} and left out: {languages}"
 
 
 REPORT_INTERVAL = 200  # documents between two progress events

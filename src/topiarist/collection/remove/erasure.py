@@ -45,6 +45,7 @@ from topiarist.storage.marks import PassageNotes
 from topiarist.storage.succession import ReducedGeneration, copy_log, copy_tables, copy_whole_part, reduce_generation
 from topiarist.text.documents import Document, Problem
 from topiarist.text.passages import get_parent_id
+from topiarist.text.plurals import count_noun, list_some, verb
 from topiarist.text.query import parse
 from topiarist.text.repeated import Repeated, plain_line
 from topiarist.text.tokens import Tokenizer, has_unspaced
@@ -153,7 +154,7 @@ def _copy_database(
     digests = set(compute_digests(ids))
 
     def has_mention(body: Any) -> bool:
-        return not digests.isdisjoint(body.get(DIGESTS, ())) or mentions.in_value(body)
+        return not digests.isdisjoint(body.get(DIGESTS, ())) or has_matching_text(body, mentions.in_text)
 
     entries = edit_log.rewrite(new, FORGOTTEN_EDIT, has_mention)
 
@@ -175,13 +176,11 @@ def _copy_database(
     facts.filter_problems(new, is_kept_problem)
     for number, place in ((entries, "the log"), (notes, "the notes on passages of other documents")):
         if number:
-            noun, verb = ("entry", "was") if number == 1 else ("entries", "were")
-            yield f"{number:,} {noun} of {place} mentioned the documents and {verb} cleared"
+            subject, ending = count_noun(number, "entry", "entries"), verb(number, "was", "were")
+            yield f"{subject} of {place} mentioned the documents and {ending} cleared"
     if searches:
-        noun = (
-            "search mentioned the documents and was" if searches == 1 else "searches mentioned the documents and were"
-        )
-        yield f"{searches:,} saved {noun} deleted"
+        subject, ending = count_noun(searches, "saved search", "saved searches"), verb(searches, "was", "were")
+        yield f"{subject} mentioned the documents and {ending} deleted"
 
 
 def _write_parts(collection: Collection, reduced: ReducedGeneration, keep: Bools, extent: str, n_gone: int) -> int:
@@ -254,30 +253,27 @@ def _texts_of_documents(collection: Collection) -> Iterator[str]:
 
 
 def _iterate_blocks(collection: Collection) -> Iterator[range]:
-    for start in range(0, len(collection), BLOCK_ROWS):
-        yield range(start, min(start + BLOCK_ROWS, len(collection)))
+    return (range(start, min(start + BLOCK_ROWS, len(collection))) for start in range(0, len(collection), BLOCK_ROWS))
 
 
 def _describe_places(places: Sequence[str], earlier: EarlierRemovals) -> Iterator[str]:
     """Yield notes about user texts with words of the documents, and about texts that could not be searched."""
     if places:
-        suffix = f" and {len(places) - MAX_PLACES:,} more places" if len(places) > MAX_PLACES else ""
-        yield f"Words that only these documents had remain in {', '.join(places[:MAX_PLACES])}{suffix}"
+        rest = f" and {len(places) - MAX_PLACES:,} more places"
+        yield f"Words that only these documents had remain in {list_some(places, MAX_PLACES, rest=rest)}"
     if earlier.n_unread:
-        number = f"{earlier.n_unread:,} removed document{'s' * (earlier.n_unread != 1)}"
-        yield f"No text of {number} was left to search for its words"
+        yield f"No text of {count_noun(earlier.n_unread, 'removed document')} was left to search for its words"
 
 
 def _describe_traces(result: traces.ScanResult) -> Iterator[str]:
-    shared = ""
-    if result.shared:
-        shared = f"; {result.shared:,} such sequences also occur in remaining documents"
-    size = f"{result.n_files:,} files, {result.n_bytes / 1e6:,.1f} MB"
-    if not result:
-        yield f"Scanned the folder ({size}): no sequence of {traces.LETTERS} letters from the documents remains{shared}"
-        return
-    where = ", ".join(f"{name} ({number:,})" for name, number in list(result.left.items())[:5])
-    yield f"TRACES REMAIN: sequences of {traces.LETTERS} letters from the documents are in {where}{shared}"
+    shared = f"; {result.shared:,} such sequences also occur in remaining documents" if result.shared else ""
+    sequences = f"of {traces.LETTERS} letters from the documents"
+    if result:
+        where = ", ".join(f"{name} ({number:,})" for name, number in list(result.left.items())[:5])
+        yield f"TRACES REMAIN: sequences {sequences} are in {where}{shared}"
+    else:
+        size = f"{result.n_files:,} files, {result.n_bytes / 1e6:,.1f} MB"
+        yield f"Scanned the folder ({size}): no sequence {sequences} remains{shared}"
 
 
 MIN_NAME_LETTERS = 5  # a shorter name, or one without a letter, may occur anywhere by chance
@@ -299,10 +295,6 @@ class Mentions:
         ):
             return True
         return bool(self.sequences.find_in_bytes(text.encode("utf-8", "surrogatepass")))
-
-    def in_value(self, value: Any) -> bool:
-        """Return whether any text in plain JSON data names the documents."""
-        return has_matching_text(value, self.in_text)
 
 
 def has_matching_text(value: Any, matches: Callable[[str], bool]) -> bool:
@@ -348,11 +340,8 @@ def find_places(collection: Collection, words: AbstractSet[str]) -> list[str]:
     def has_word(text: str) -> bool:
         return not words_of([text]).isdisjoint(words)
 
-    return [
-        *_topic_places(collection, has_word),
-        *_document_places(collection, has_word),
-        *_record_places(collection, has_word),
-    ]
+    searches = (_topic_places, _document_places, _record_places)
+    return [place for find in searches for place in find(collection, has_word)]
 
 
 def _topic_places(collection: Collection, has_word: Callable[[str], bool]) -> Iterator[str]:
@@ -377,7 +366,7 @@ def _document_places(collection: Collection, has_word: Callable[[str], bool]) ->
     for tag, number in collection.marks.tags().items():
         if has_word(tag):
             first = documents.load_many(collection.marks.rows_with(tag)[:1], texts=False)[0].id
-            yield f"a tag of {number:,} document{'s' * (number != 1)}, first {first}"
+            yield f"a tag of {count_noun(number, 'document')}, first {first}"
 
 
 def _record_places(collection: Collection, has_word: Callable[[str], bool]) -> Iterator[str]:

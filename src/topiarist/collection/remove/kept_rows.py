@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -200,24 +200,17 @@ def reduce_categories(categories: Categories, keep: Bools) -> Categories:
 def _reduce_heldout(heldout: HeldOut, keep: Bools) -> HeldOut:
     keep_heldout = keep[heldout.rows]
     rows = (np.cumsum(keep) - 1)[heldout.rows[keep_heldout]]
-    values: Mapping[str, Array] = {field.name: getattr(heldout, field.name) for field in fields(HeldOut)}
-    values_left = {"rows": rows, "groups": heldout.groups[keep_heldout], "certainty": heldout.certainty[keep_heldout]}
-    values_left |= _reduce_entries(values, keep_heldout, "right_place", ("right_label",))
-    values_left |= _reduce_entries(values, keep_heldout, "told_place", ("told_label", "told_share", "told_score"))
-    return HeldOut(**{**values, **values_left})
+    left = _reduce_entries(vars(heldout), keep_heldout, "right_place", ("right_label",))
+    left |= _reduce_entries(vars(heldout), keep_heldout, "told_place", ("told_label", "told_share", "told_score"))
+    groups, certainty = heldout.groups[keep_heldout], heldout.certainty[keep_heldout]
+    return replace(heldout, rows=rows, groups=groups, certainty=certainty, **left)
 
 
 def _reduce_predictions(rows: Array, predictions: PredictedLabels, keep: Bools) -> tuple[Array, PredictedLabels]:
     keep_rows = keep[rows]
-    values = {
-        "place": predictions.place,
-        "label": predictions.label,
-        "share": predictions.share,
-        "score": predictions.score,
-    }
     best = None if predictions.best is None else (predictions.best[0][keep_rows], predictions.best[1][keep_rows])
-    values_left = _reduce_entries(values, keep_rows, "place", ("label", "share", "score"))
-    return (np.cumsum(keep) - 1)[rows[keep_rows]], PredictedLabels(**values_left, best=best)
+    left = _reduce_entries(vars(predictions), keep_rows, "place", ("label", "share", "score"))
+    return (np.cumsum(keep) - 1)[rows[keep_rows]], PredictedLabels(**left, best=best)
 
 
 def _reduce_entries(values: Mapping[str, Array], stay: Bools, place: str, others: tuple[str, ...]) -> dict[str, Array]:

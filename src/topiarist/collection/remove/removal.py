@@ -30,6 +30,7 @@ from topiarist.storage import edit_log, facts
 from topiarist.storage.succession import copy_log, copy_tables, link_tree, reduce_generation
 from topiarist.text.documents import Document
 from topiarist.text.passages import get_parent_id
+from topiarist.text.plurals import count_noun
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -55,7 +56,7 @@ class Removal:
 
     @property
     def left_text(self) -> str:
-        return f"{self.n_documents_left:,} document{'s' * (self.n_documents_left != 1)}"
+        return count_noun(self.n_documents_left, "document")
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -186,7 +187,7 @@ class EarlierRemovals:
     n_unread: int  # ids without a text in any generation
 
     def __str__(self) -> str:
-        return f"{len(self.ids):,} removed document{'s' * (len(self.ids) != 1)}"
+        return count_noun(len(self.ids), "removed document")
 
 
 def find_removed(collection: Collection, ids: Iterable[str]) -> EarlierRemovals:

@@ -54,6 +54,7 @@ EDIT_FORMS = {  # syntax of the commands, for messages
     "unite": "unite WORD = WORD…",
     "forget": "forget WORD…",
 }
+TOPIC_FIELDS = ("topics", "topic", "others", "under")  # of edits
 EXAMPLE = "- rename: {topic: oil, name: Energy}"
 
 
@@ -190,31 +191,16 @@ def _describe_documents(ids: Sequence[str]) -> str:
 
 def map_topics(edit: Edit, function: Callable[[str | int], str | int]) -> Edit:
     """Return the edit with a function applied to every topic that it names."""
-    match edit:
-        case Merge(topics) | Group(topics):
-            return replace(edit, topics=tuple(map(function, topics)))
-        case Split(topic, _, others):
-            return replace(edit, topic=function(topic), others=tuple(map(function, others)))
-        case Move(topic, under):
-            return replace(edit, topic=function(topic), under=function(under))
-        case Branch(under):
-            return replace(edit, under=function(under))
-        case Unpin() | Ignore() | Unite() | Forget():
-            return edit
-        case _:
-            return replace(edit, topic=function(edit.topic))
+    changes: dict[str, Any] = {name: getattr(edit, name) for name in TOPIC_FIELDS if hasattr(edit, name)}
+    for name, value in changes.items():
+        changes[name] = tuple(map(function, value)) if isinstance(value, tuple) else function(value)
+    return replace(edit, **changes)
 
 
 def list_topics_in_edit(edit: Edit) -> tuple[str | int, ...]:
     """Return the topics that an edit names, as it names them."""
-    topics = list[str | int]()
-
-    def note(topic: str | int) -> str | int:
-        topics.append(topic)
-        return topic
-
-    map_topics(edit, note)
-    return tuple(topics)
+    values = [getattr(edit, name, ()) for name in TOPIC_FIELDS]
+    return tuple(topic for value in values for topic in (value if isinstance(value, tuple) else (value,)))
 
 
 def replace_topic_names(edit: Edit, names: Mapping[str, str], *, numbers: bool = True) -> Edit:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
-from topiarist.collection.shape.tree_state import TreeState, check_length, make_unique
+from topiarist.collection.shape.tree_state import TreeState, check_length, make_unique, number_names, without_key
 from topiarist.errors import UsageError
 from topiarist.text.characters import clean_name, remove_controls
 from topiarist.text.spelling import format_proposals
@@ -129,7 +129,6 @@ class Forget:
 
 WordEdit = Seed | Ignore | Unite | Forget
 Edit = Rename | Describe | Merge | Group | Split | Move | Delete | Pin | Unpin | Branch | WordEdit
-T = TypeVar("T")
 
 
 def apply(shape: TreeState, edit: Edit) -> TreeState:
@@ -140,24 +139,27 @@ def apply(shape: TreeState, edit: Edit) -> TreeState:
 def _rename(shape: TreeState, edit: Rename) -> TreeState:
     topic, name = shape.find(edit.topic), clean_name(edit.name)
     check_length("name", name, MAX_NAME)
-    titles = _drop_keys(shape.titles, {topic})
+    titles = without_key(shape.titles, topic)
     if not name:
         return replace(shape, titles=titles)
-    node = shape.node(topic)
-    siblings = [n for n in _siblings(shape.tree, node) if shape.tree.names[n] == name]
-    if siblings:
-        raise UsageError(
-            f"#{shape.topics[siblings[0]]}, a sibling of {shape.name(topic)!r}, has the name {name!r} already",
-            hint="Choose another name, or merge the topics.",
-        )
-    tree = trees.rename(shape.tree, node, name).tree
+    _check_name_is_free(shape, topic, name, repr(shape.name(topic)), "merge the topics")
+    tree = trees.rename(shape.tree, shape.node(topic), name).tree
     return replace(shape, tree=tree, titles={**titles, topic: name})
+
+
+def _check_name_is_free(shape: TreeState, topic: int, name: str, noun: str, alternative: str) -> None:
+    for sibling in shape.siblings(topic):
+        if shape.name(sibling) == name:
+            raise UsageError(
+                f"#{sibling}, a sibling of {noun}, has the name {name!r} already",
+                hint=f"Choose another name, or {alternative}.",
+            )
 
 
 def _describe(shape: TreeState, edit: Describe) -> TreeState:
     topic, note = shape.find(edit.topic), remove_controls(edit.note).strip()
     check_length("note", note, MAX_NOTE)
-    notes = _drop_keys(shape.notes, {topic})
+    notes = without_key(shape.notes, topic)
     return replace(shape, notes={**notes, topic: note} if note else notes)
 
 
@@ -184,25 +186,17 @@ def _merge(shape: TreeState, edit: Merge) -> TreeState:
 def _join_siblings(shape: TreeState, first: int, other: int) -> TreeState:
     """Merge two siblings; names of their children stay different."""
     first_node, other_node = shape.node(first), shape.node(other)
-    names, child_names = list(shape.tree.names), {shape.tree.names[child] for child in shape.tree.children(first_node)}
-    for child in shape.tree.children(other_node):
-        names[child] = make_unique(names[child], child_names)
-        child_names.add(names[child])
+    names = list(shape.tree.names)
+    number_names(names, shape.tree.children(other_node), map(shape.name, shape.children(first)))
     edit = trees.merge(Tree(shape.tree.parents, tuple(names)), [first_node, other_node])
-    notes = dict(shape.notes)
-    if other in notes:
-        notes[first] = "\n".join(note for note in (notes.get(first), notes.pop(other)) if note)
-    pins = {document: first if topic == other else topic for document, topic in shape.pins.items()}
-    merged_topics = shape.merged_topics - {other} | {first}
+    note = "\n".join(shape.notes[topic] for topic in (first, other) if topic in shape.notes)
+    merged = shape.without_texts(other, first)
     merged = replace(
-        shape,
-        added_topics=shape.added_topics - {other},
-        heading_topics=shape.heading_topics - {other} | ({first} if other in shape.heading_topics else set()),
-        seeds=_add_seeds(_drop_keys(shape.seeds, {other}), first, shape.seeds.get(other, ())),
-        notes=notes,
-        titles=_drop_keys(shape.titles, {other}),
-        pins=pins,
-        merged_topics=merged_topics,
+        merged,
+        heading_topics=merged.heading_topics | ({first} if other in shape.heading_topics else set()),
+        seeds=_add_seeds(merged.seeds, first, shape.seeds.get(other, ())),
+        notes={**merged.notes, first: note} if note else merged.notes,
+        merged_topics=merged.merged_topics | {first},
     )
     return _follow_tree(merged, edit, {other: first}, {other: first})
 
@@ -216,7 +210,7 @@ def _group(shape: TreeState, edit: Group) -> TreeState:
     ]
     old_parents = dict.fromkeys(shape.topics[shape.tree.parents[shape.node(topic)]] for topic in topics)
     heading, parent = shape.next_topic, shape.node(common_topic)
-    passing_name = make_unique(name, (shape.tree.names[child] for child in shape.tree.children(parent)))
+    passing_name = make_unique(name, map(shape.name, shape.children(common_topic)))
     shape = replace(
         shape, tree=Tree((*shape.tree.parents, parent), (*shape.tree.names, passing_name)),
         topics=(*shape.topics, heading), titles={**shape.titles, heading: name}, next_topic=heading + 1,
@@ -227,15 +221,9 @@ def _group(shape: TreeState, edit: Group) -> TreeState:
     for topic in (*old_parents, common_topic):
         shape = _remove_empty_headings(shape, topic)
     node = shape.node(heading)
-    others = _siblings(shape.tree, node)
-    if not others and shape.tree.parents[node] == shape.tree.root:
+    if not shape.siblings(heading) and shape.tree.parents[node] == shape.tree.root:
         raise UsageError("a heading cannot hold all topics of the tree", hint="Leave out at least one topic.")
-    same_name = [other for other in others if shape.tree.names[other] == name]
-    if same_name:
-        raise UsageError(
-            f"#{shape.topics[same_name[0]]}, a sibling of the heading, has the name {name!r} already",
-            hint="Choose another name, or move the topics under it.",
-        )
+    _check_name_is_free(shape, heading, name, "the heading", "move the topics under it")
     return replace(shape, tree=_set_name(shape.tree, node, name))
 
 
@@ -320,8 +308,8 @@ def _move(shape: TreeState, edit: Move) -> TreeState:
 def _move_topic(shape: TreeState, topic: int, under: int) -> TreeState:
     """Move a topic under another parent, with a number after its name if a new sibling has the name."""
     node, parent = shape.node(topic), shape.node(under)
-    name = make_unique(shape.tree.names[node], (shape.tree.names[child] for child in shape.tree.children(parent)))
-    tree = shape.tree if name == shape.tree.names[node] else _set_name(shape.tree, node, name)
+    name = make_unique(shape.name(topic), map(shape.name, shape.children(under)))
+    tree = shape.tree if name == shape.name(topic) else _set_name(shape.tree, node, name)
     return _follow_tree(shape, trees.move(tree, node, parent), {}, {})
 
 
@@ -344,23 +332,10 @@ def _remove_topic(shape: TreeState, topic: int, heir: int) -> TreeState:
         nodes_left = tuple(n for n in range(len(tree)) if n != node)
         edit = trees.Edit(Tree(parents, tuple(tree.names[n] for n in nodes_left)), nodes_left)
     else:
-        names, sibling_names = list(tree.names), {tree.names[n] for n in tree.children(tree.parents[node]) if n != node}
-        for child in tree.children(node):
-            names[child] = make_unique(names[child], sibling_names)
-            sibling_names.add(names[child])
+        names = list(tree.names)
+        number_names(names, tree.children(node), map(shape.name, shape.siblings(topic)))
         edit = trees.collapse(Tree(tree.parents, tuple(names)), [node])
-    pins = {document: heir if pinned_topic == topic else pinned_topic for document, pinned_topic in shape.pins.items()}
-    titles, notes = _drop_keys(shape.titles, {topic}), _drop_keys(shape.notes, {topic})
-    merged_topics, added_topics, heading_topics = (
-        shape.merged_topics - {topic},
-        shape.added_topics - {topic},
-        shape.heading_topics - {topic},
-    )
-    without_topic = replace(
-        shape, titles=titles, notes=notes, pins=pins, merged_topics=merged_topics, added_topics=added_topics,
-        heading_topics=heading_topics, seeds=_drop_keys(shape.seeds, {topic}),
-    )  # fmt: skip
-    return _follow_tree(without_topic, edit, {topic: heir}, {topic: -1})
+    return _follow_tree(shape.without_texts(topic, heir), edit, {topic: heir}, {topic: -1})
 
 
 def _pin(shape: TreeState, edit: Pin) -> TreeState:
@@ -375,7 +350,8 @@ def _unpin(shape: TreeState, edit: Unpin) -> TreeState:
     if not_pinned or not edit.documents:
         message = f"{not_pinned[0]!r} is not pinned to a topic" if not_pinned else "no documents to unpin"
         raise UsageError(message, hint=", ".join(list(shape.pins)[:3]) or "pin DOCUMENT… to TOPIC")
-    return replace(shape, pins=_drop_keys(shape.pins, set(edit.documents)), pending=True)
+    pins = {document: topic for document, topic in shape.pins.items() if document not in edit.documents}
+    return replace(shape, pins=pins, pending=True)
 
 
 def _branch(shape: TreeState, edit: Branch) -> TreeState:
@@ -384,10 +360,9 @@ def _branch(shape: TreeState, edit: Branch) -> TreeState:
     if not name or not edit.documents:
         missing = "a name" if not name else "documents"
         raise UsageError(f"a new topic needs {missing}", hint="Write branch NAME under TOPIC with DOCUMENT….")
-    parent = shape.node(under)
-    if name in {shape.tree.names[child] for child in shape.tree.children(parent)}:
+    if name in map(shape.name, shape.children(under)):
         raise UsageError(f"there is a topic called {name!r} under {shape.name(under)!r} already", hint="pin them to it")
-    tree = Tree((*shape.tree.parents, parent), (*shape.tree.names, name))
+    tree = Tree((*shape.tree.parents, shape.node(under)), (*shape.tree.names, name))
     extended = replace(
         shape, tree=tree, topics=(*shape.topics, topic), titles={**shape.titles, topic: name},
         added_topics=shape.added_topics | {topic}, next_topic=topic + 1,
@@ -491,15 +466,6 @@ def _follow_tree(shape: TreeState, edit: trees.Edit, classes: Mapping[int, int],
 def _set_name(tree: Tree, node: int, name: str) -> Tree:
     """Return the tree with another name of a node; a sibling may briefly have the same name."""
     return Tree(tree.parents, (*tree.names[:node], name, *tree.names[node + 1 :]))
-
-
-def _siblings(tree: Tree, node: int) -> tuple[int, ...]:
-    parent = tree.parents[node]
-    return tuple(n for n in tree.children(parent) if n != node) if parent >= 0 else ()
-
-
-def _drop_keys(mapping: Mapping[Any, T], keys: set[Any]) -> dict[Any, T]:
-    return {key: value for key, value in mapping.items() if key not in keys}
 
 
 _APPLY: dict[type[Any], Callable[[TreeState, Any], TreeState]] = {

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Csr
+from topiarist.arrays import Array, Csr
 from topiarist.collection import contents
 from topiarist.collection.copies import select_fitted_rows
 from topiarist.collection.describe.topic_tree import contains_word
@@ -38,7 +38,6 @@ from topiarist.collection.shape.words import find_seed_columns
 from topiarist.collection.shape.words import resolve_words as known_words
 from topiarist.collection.state import FLAT, GENERATION, SEARCH, SHARES, State
 from topiarist.collection.unsorted import name_unsorted
-from topiarist.counts.validation import sum_columns
 from topiarist.errors import UsageError
 from topiarist.estimators.category.categorisers import HPLC, HierarchicalMixture
 from topiarist.estimators.tree.fitted_tree import learn_directions
@@ -50,6 +49,7 @@ from topiarist.storage.collection_folder import Manifest
 from topiarist.storage.database import Database
 from topiarist.storage.generation import DATABASE, Generation, Part
 from topiarist.storage.succession import carry_marks_back
+from topiarist.text.plurals import count_noun
 from topiarist.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -73,22 +73,9 @@ def identify_state(collection: Collection) -> str:
     return f"{collection.generation.folder.name}:{collection.number}"
 
 
-@dataclass(frozen=True)
-class Preview:
-    """Tree and topic sizes after edits, before a fit."""
-
-    shape: TreeState
-    sizes: dict[int, float]  # expected documents under each topic
-
-
-def preview_edits(collection: Collection, edits: Sequence[Edit]) -> Preview:
+def preview_edits(collection: Collection, edits: Sequence[Edit]) -> TreeState:
     """Return the tree after some edits without changing the collection."""
-    edits = [known_words(collection, name_unsorted(collection, edit)) for edit in edits]
-    shape = _apply_all(collection, edits)
-    class_totals = sum_columns(collection.shares)
-    sizes = class_totals @ shape.tree.path_mask(shape.class_nodes)
-    sizes[shape.tree.root] = len(collection)
-    return Preview(shape, {topic: float(sizes[node]) for node, topic in enumerate(shape.topics)})
+    return _apply_all(collection, [known_words(collection, name_unsorted(collection, edit)) for edit in edits])
 
 
 def apply_edits(
@@ -265,8 +252,7 @@ def summarise_step(entry: edit_log.Edit, *, numbers: bool = True) -> str:
     if entry.kind == UNDO:
         return f"undo of {entry.body['edit']}"
     if entry.kind != EDIT and not (entry.kind == REFIT and entry.body.get("edits")):
-        number = entry.body.get("documents", 0)
-        documents = entry.body.get("said") or f"{number:,} document{'' if number == 1 else 's'}"
+        documents = entry.body.get("said") or count_noun(entry.body.get("documents", 0), "document")
         summaries = {
             "grow": "grown", "add": f"{documents} added", REMOVE: f"{documents} removed",
             FORGET: f"{documents} forgotten for good",
@@ -298,7 +284,7 @@ def get_stop_iteration(entry: edit_log.Edit) -> int | None:
 
 def _describe_fit(entry: edit_log.Edit) -> str:
     steps = get_stop_iteration(entry)
-    return "fitted again" if steps is None else f"fitted again, stopped after {steps} iteration{'s' * (steps != 1)}"
+    return "fitted again" if steps is None else f"fitted again, stopped after {count_noun(steps, 'iteration')}"
 
 
 def _map_names(topics: Mapping[str, Any]) -> dict[str, str]:
@@ -397,11 +383,9 @@ def _create_model(collection: Collection, tree: Tree, *, verbose: bool) -> HPLC:
 
 def _apply_pins(shares: Csr, start: Start) -> Csr:
     """Replace the shares of pinned documents by their classes."""
-    pinned_rows = np.flatnonzero(start.pins >= 0)
-    if not len(pinned_rows):
-        return shares
-    entries = (np.ones(len(pinned_rows), shares.dtype), (pinned_rows, start.pins[pinned_rows]))
-    return contents.replace_rows(shares, start.pins >= 0, csr_array(entries, shape=shares.shape))
+    rows = np.flatnonzero(start.pins >= 0)
+    entries = (np.ones(len(rows)), (np.arange(len(rows)), start.pins[rows]))
+    return contents.replace_rows(shares, rows, csr_array(entries, shape=(len(rows), shares.shape[1])))
 
 
 def pin_shares(shares: Csr, shape: TreeState, rows: Mapping[str, int]) -> Csr:
@@ -410,24 +394,13 @@ def pin_shares(shares: Csr, shape: TreeState, rows: Mapping[str, int]) -> Csr:
     A document keeps its proportions among the classes of its topic, or of the topics below it. Without any share
     there, it gets the first class. A topic added since the last fit has no class, so its documents wait for the fit.
     """
-    mask = shape.tree.path_mask(shape.class_nodes)
-    places, columns, values = list[int](), list[int](), list[float]()
+    mask, class_topics = shape.tree.path_mask(shape.class_nodes), np.array(shape.class_topics)
+    pinned_rows, values = list[int](), list[Array]()
     for document, topic in shape.pins.items():
-        if document not in rows:
-            continue
-        classes = np.flatnonzero(mask[:, shape.node(topic)])
-        topic_classes = np.flatnonzero(np.array(shape.class_topics) == topic)
-        classes = topic_classes if len(topic_classes) else classes
-        if not len(classes):
-            continue
-        share = shares[[rows[document]]].toarray().ravel()[classes]
-        share = share / share.sum() if share.sum() > 0 else np.eye(1, len(classes)).ravel()
-        places.extend([rows[document]] * len(classes))
-        columns.extend(classes.tolist())
-        values.extend(share.tolist())
-    if not places:
-        return shares
-    is_pinned = np.zeros(shares.shape[0], bool)
-    is_pinned[places] = True
-    pinned_shares = csr_array((np.array(values, shares.dtype), (places, columns)), shape=shares.shape)
-    return contents.replace_rows(shares, is_pinned, pinned_shares)
+        is_class = class_topics == topic if topic in class_topics else mask[:, shape.node(topic)]
+        if document in rows and is_class.any():
+            share = shares[[rows[document]]].toarray().ravel() * is_class
+            pinned_rows.append(rows[document])
+            total = share[is_class].sum()
+            values.append(share / total if total > 0 else np.eye(1, len(share), int(is_class.argmax())).ravel())
+    return contents.replace_rows(shares, np.array(pinned_rows, np.int64), np.array(values))

@@ -11,6 +11,7 @@ from topiarist.collection.shape.edits import Rename, apply
 from topiarist.collection.shape.language_model import UnansweredError
 from topiarist.collection.shape.tree_state import TreeState
 from topiarist.errors import UsageError
+from topiarist.text.plurals import count_noun
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -104,7 +105,7 @@ def write_prompt(shape: TreeState, facts: TopicFacts) -> str:
     fields = {
         "Headings above it": " > ".join(map(_clean_line, headings)),
         "Topics beside it": "; ".join(
-            _clean_line(name) for name in _sibling_names(shape, facts.topic)[:MAX_NEIGHBOURS]
+            _clean_line(shape.name(topic)) for topic in shape.siblings(facts.topic)[:MAX_NEIGHBOURS]
         ),
         "Topics below it": "; ".join(_clean_line(tree.names[child]) for child in tree.children(node)[:MAX_NEIGHBOURS]),
         "Its words": ", ".join(map(_clean_line, facts.words[:MAX_WORDS])),
@@ -137,7 +138,7 @@ def find_objection(shape: TreeState, topic: int, name: str) -> str:
     if not any(sign.isalpha() for sign in name):
         return "the answer has no letter"
     folded_name = name.casefold()
-    if any(folded_name == other.casefold() for other in _sibling_names(shape, topic)):
+    if any(folded_name == shape.name(other).casefold() for other in shape.siblings(topic)):
         return "a sibling has this name"
     parent = shape.tree.parents[shape.node(topic)]
     if parent >= 0 and folded_name == shape.tree.names[parent].casefold():
@@ -199,7 +200,7 @@ def pick_names(shape: TreeState, topics: Sequence[TopicFacts], picks: Sequence[s
         if not 1 <= int(place) <= len(candidates):
             candidate_list = "; ".join(f"{number} {name}" for number, name in enumerate(candidates, 1))
             raise UsageError(
-                f"topic {topic} has {len(candidates):,} candidate{'' if len(candidates) == 1 else 's'}, got {place}",
+                f"topic {topic} has {count_noun(len(candidates), 'candidate')}, got {place}",
                 hint=candidate_list or f"shape FOLDER rename {topic} NAME",
             )
         if topic in proposals:
@@ -208,12 +209,6 @@ def pick_names(shape: TreeState, topics: Sequence[TopicFacts], picks: Sequence[s
         path = tuple(shape.tree.path_names(node))
         proposals[topic] = NameProposal(topic, shape.tree.names[node], candidates[int(place) - 1], path, picked=True)
     return tuple(proposals.values())
-
-
-def _sibling_names(shape: TreeState, topic: int) -> list[str]:
-    tree, node = shape.tree, shape.node(topic)
-    parent = tree.parents[node]
-    return [] if parent < 0 else [tree.names[child] for child in tree.children(parent) if child != node]
 
 
 def _clean_line(text: str) -> str:

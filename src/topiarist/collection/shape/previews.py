@@ -83,6 +83,7 @@ class TopicChange:
 def take_snapshot(outline: TreeState, collection: Collection) -> TreeSnapshot:
     """Return name, place and size of each topic."""
     tree, sizes = outline.tree, sum_columns(collection.shares) @ outline.tree.path_mask(outline.class_nodes)
+    sizes[tree.root] = len(collection)  # also unsorted documents
     parents = [outline.topics[parent] if parent >= 0 else -1 for parent in tree.parents]
     return {
         topic: TopicSnapshot(

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Array, Csr, Ints
-from topiarist.collection.grow.block_growth import SCRATCH, SMALLEST_BLOCK
+from topiarist.collection.grow.block_growth import BlockGrowth
 from topiarist.collection.shape.tree_state import TreeState
-from topiarist.estimators.common.stored_counts import choose_block_size
 from topiarist.estimators.tree.preparation import compute_document_vectors
 from topiarist.execution import BlockStore
 from topiarist.trees.growth.start import distribute_documents
@@ -158,14 +155,8 @@ MAX_IN_MEMORY = 1 << 18  # documents
 @contextmanager
 def refit_counts(counts: Csr, rows: Ints | None, folder: Path) -> Iterator[Csr | BlockStore]:
     """Yield the counts of these rows (None: all rows), in temporary files in ``folder`` above ``MAX_IN_MEMORY``."""
-    n_docs = counts.shape[0] if rows is None else len(rows)
-    if n_docs <= MAX_IN_MEMORY:
+    if (counts.shape[0] if rows is None else len(rows)) <= MAX_IN_MEMORY:
         yield counts if rows is None else counts[rows]
         return
-    for leftover in folder.glob(f"{SCRATCH}*"):  # from an interrupted fit
-        shutil.rmtree(leftover, ignore_errors=True)
-    size = choose_block_size(n_docs, SMALLEST_BLOCK)
-    fit_rows = np.arange(n_docs) if rows is None else rows
-    blocks_of_counts = (counts[fit_rows[start : start + size]] for start in range(0, n_docs, size))
-    with TemporaryDirectory(dir=folder, prefix=SCRATCH, ignore_cleanup_errors=True) as blocks:
-        yield BlockStore.write(Path(blocks) / "counts", blocks_of_counts, block_size=size, dtype=counts.data.dtype.name)
+    with BlockGrowth(folder=folder).blocks(counts, rows) as blocks:
+        yield blocks

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
-from topiarist.errors import DamagedError, MissingError, UsageError, describe_error
+from topiarist.errors import MissingError, UsageError, reading
 from topiarist.text.characters import clean_name
 from topiarist.text.query import UNSORTED
 from topiarist.text.spelling import format_proposals
@@ -17,6 +17,8 @@ from topiarist.trees.naming.name_test import JOINT
 from topiarist.trees.tree import Tree
 
 MAX_SHOWN = 5  # topics in a message
+STORED_NAMES = {"merged_topics": "held", "added_topics": "grafted", "heading_topics": "gathered"}  # in the edit log
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,28 @@ class TreeState:
             nodes_by_topic.setdefault(topic, []).append(node)
         return nodes_by_topic
 
+    def children(self, topic: int) -> list[int]:
+        """Return the topics directly below a topic."""
+        return [self.topics[child] for child in self.tree.children(self.node(topic))]
+
+    def siblings(self, topic: int) -> list[int]:
+        """Return the other topics directly below the parent of a topic."""
+        parent = self.tree.parents[self.node(topic)]
+        return [] if parent < 0 else [other for other in self.children(self.topics[parent]) if other != topic]
+
+    def without_texts(self, topic: int, heir: int) -> TreeState:
+        """Return the state without the name, note and words of a topic by users; its pins go to its heir."""
+        return replace(
+            self,
+            titles=without_key(self.titles, topic),
+            notes=without_key(self.notes, topic),
+            seeds=without_key(self.seeds, topic),
+            pins={id: heir if pinned_topic == topic else pinned_topic for id, pinned_topic in self.pins.items()},
+            merged_topics=self.merged_topics - {topic},
+            added_topics=self.added_topics - {topic},
+            heading_topics=self.heading_topics - {topic},
+        )
+
     def word(self, spelling: str) -> str:
         """Return the word that a spelling counts as."""
         return self.united.get(spelling, spelling)
@@ -155,42 +179,21 @@ class TreeState:
 
     def rename_unnamed(self, labels: Mapping[int, str]) -> TreeState:
         """Return the state with ``labels`` for topics without a user's name; repeated sibling names get a number."""
-        names = [self.titles.get(topic, labels.get(topic, name)) for topic, name in self._name_pairs()]
+        pairs = zip(self.topics, self.tree.names, strict=True)
+        names = [self.titles.get(topic, labels.get(topic, name)) for topic, name in pairs]
         for node in range(len(self.tree)):
-            sibling_names: set[str] = set()
-            for child in self.tree.children(node):
-                names[child] = make_unique(names[child], sibling_names)
-                sibling_names.add(names[child])
+            number_names(names, self.tree.children(node))
         return replace(self, tree=Tree(self.tree.parents, tuple(names)))
-
-    def _name_pairs(self) -> Iterable[tuple[int, str]]:
-        return zip(self.topics, self.tree.names, strict=True)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as plain JSON data."""
-        return {
-            "tree": self.tree.to_dict(),
-            "topics": self.topics,
-            "class_topics": self.class_topics,
-            "node_topics": self.node_topics,
-            "titles": {str(topic): title for topic, title in self.titles.items()},
-            "notes": {str(topic): note for topic, note in self.notes.items()},
-            "pins": dict(self.pins),
-            "held": sorted(self.merged_topics),
-            "grafted": sorted(self.added_topics),
-            "gathered": sorted(self.heading_topics),
-            "seeds": {str(topic): list(words) for topic, words in self.seeds.items()},
-            "ignored": list(self.ignored),
-            "united": dict(self.united),
-            "former_names": dict(self.former_names),
-            "next_topic": self.next_topic,
-            "pending": self.pending,
-        }
+        values = {STORED_NAMES.get(entry.name, entry.name): getattr(self, entry.name) for entry in fields(self)}
+        return {name: _encode(value) for name, value in values.items()} | {"tree": self.tree.to_dict()}
 
     @classmethod
     def from_dict(cls, body: Mapping[str, Any]) -> TreeState:
         """Return the state that ``to_dict`` wrote."""
-        try:
+        with reading("the shape of this tree"):
             return cls(
                 tree=Tree.from_dict(body["tree"]),
                 topics=tuple(map(int, body["topics"])),
@@ -201,18 +204,32 @@ class TreeState:
                 pins={str(document): int(topic) for document, topic in body["pins"].items()},
                 merged_topics=frozenset(map(int, body["held"])),
                 added_topics=frozenset(map(int, body["grafted"])),
-                heading_topics=frozenset(map(int, body.get("gathered", ()))),  # absent in older states
-                seeds={int(topic): tuple(map(str, words)) for topic, words in body.get("seeds", {}).items()},
-                ignored=tuple(map(str, body.get("ignored", ()))),
-                united={str(spelling): str(word) for spelling, word in body.get("united", {}).items()},
-                former_names={str(name): int(topic) for name, topic in body.get("former_names", {}).items()},
+                heading_topics=frozenset(map(int, body["gathered"])),
+                seeds={int(topic): tuple(map(str, words)) for topic, words in body["seeds"].items()},
+                ignored=tuple(map(str, body["ignored"])),
+                united={str(spelling): str(word) for spelling, word in body["united"].items()},
+                former_names={str(name): int(topic) for name, topic in body["former_names"].items()},
                 next_topic=int(body["next_topic"]),
                 pending=bool(body["pending"]),
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise DamagedError(
-                f"the shape of this tree cannot be read: {describe_error(error)}", hint="topiarist check"
-            ) from error
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _encode(item) for key, item in value.items()}
+    return sorted(value) if isinstance(value, frozenset) else value
+
+
+def without_key(mapping: Mapping[Any, T], key: Any) -> dict[Any, T]:
+    return {other: value for other, value in mapping.items() if other != key}
+
+
+def number_names(names: list[str], nodes: Iterable[int], taken_names: Iterable[str] = ()) -> None:
+    """Append a number to the names of siblings that are taken, in place."""
+    taken = set(taken_names)
+    for node in nodes:
+        names[node] = make_unique(names[node], taken)
+        taken.add(names[node])
 
 
 def make_unique(name: str, other_names: Iterable[str]) -> str:

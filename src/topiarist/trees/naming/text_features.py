@@ -21,6 +21,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Array
+from topiarist.counts.corpus import LookupSequence
 
 SAMPLE_LIMITS = (
     20,
@@ -143,8 +144,7 @@ def extract_features(texts: Sequence[str], rows: Sequence[Sequence[int]], words:
 
 def _load_texts(texts: Sequence[str], rows: Sequence[int]) -> Iterable[str]:
     """Return the texts of some rows, in one call if the source supports it."""
-    load_many = getattr(texts, "load_many", None)
-    loaded: Iterable[str] = (texts[row] for row in rows) if load_many is None else load_many(rows)
+    loaded: Iterable[str] = texts.of(rows) if isinstance(texts, LookupSequence) else (texts[row] for row in rows)
     return loaded
 
 

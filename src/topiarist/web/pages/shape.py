@@ -25,7 +25,7 @@ from topiarist.collection.shape.edits import (
     Unpin,
 )
 from topiarist.collection.shape.history import preview_edits
-from topiarist.collection.shape.previews import preview_split
+from topiarist.collection.shape.previews import preview_split, take_snapshot
 from topiarist.collection.shape.tree_state import TreeState
 from topiarist.collection.shape.words import find_word_uses
 from topiarist.display.formats import STEP, describe_word_use
@@ -264,12 +264,12 @@ def _options(view: View, ask: Ask, node: int) -> tuple[Option, ...]:
 
 def list_changes(view: View, edit: Edit) -> tuple[Change, ...]:
     """Return the changes of names, parents and sizes before a new fit."""
-    sizes_after = preview_edits(view.collection, [edit])
-    shape, result = sizes_after.shape, []
+    shape, result = preview_edits(view.collection, [edit]), []
+    topics_after = take_snapshot(shape, view.collection)
     sizes_before = {topic: view.sizes[node] for node, topic in enumerate(view.shape.topics)}
     for topic in dict.fromkeys((*view.shape.topics, *shape.topics)):
         old = sizes_before.get(topic)
-        new = round(sizes_after.sizes[topic]) if topic in sizes_after.sizes else None
+        new = round(topics_after[topic].documents) if topic in topics_after else None
         if old is None:
             parent = shape.name(shape.topics[shape.tree.parents[shape.node(topic)]])
             text = translate("new, under {parent}", parent=parent)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +14,12 @@ from topiarist.collection.describe.statistics import Figures
 from topiarist.collection.trends.by_group import BUILT_IN_GROUPINGS, LABEL, list_groupings, load_grouping
 from topiarist.errors import InputError, UsageError
 from topiarist.text.fields import TEXT, Field
-from topiarist.text.parsers.decoding import decode
+from topiarist.text.parsers import Limits
 from topiarist.text.readers.columns import MIN_REPEATS, SUBJECT
+from topiarist.text.readers.delimited import CSV_DELIMITERS, TSV_DELIMITERS, read_delimited_rows
+from topiarist.text.readers.items import File
+from topiarist.text.readers.jsonl import read_object_rows
+from topiarist.text.readers.tables import Row
 from topiarist.text.spelling import format_proposals
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _has_imported_labels(collection: Collection) -> bool:
 ID_COLUMN_NAMES = ("id", "document", "doc", "name", "file")
 TABLE_LABEL_NAMES = ("label", "labels", "category", "categories", "class", "topic", "path")
 BAR, SEPARATORS = ("|", ";|")  # between the labels of one cell
-KINDS = (".csv", ".tsv", ".jsonl", ".ndjson")
+KINDS = {".csv": CSV_DELIMITERS, ".tsv": TSV_DELIMITERS, ".jsonl": "", ".ndjson": ""}  # delimiters of tables
 
 
 def read_labels(path: str, separator: str | None = None) -> dict[str, tuple[str, ...]]:
@@ -114,26 +115,36 @@ def read_labels(path: str, separator: str | None = None) -> dict[str, tuple[str,
     suffix = Path(path).suffix.lower()
     if suffix not in KINDS:
         raise UsageError(f"expected a table of labels, .csv, .tsv or .jsonl, got {path}", hint="labels.csv")
+    labels_by_id: dict[str, dict[str, None]] = {}
     try:
-        text = decode(Path(path).read_bytes())
+        for id, value in _read_pairs(path, KINDS[suffix]):
+            values = value if isinstance(value, list) else _split_cell("" if value is None else str(value), separator)
+            labels = (str(label).strip() for label in values if label is not None)
+            labels_by_id.setdefault(id, {}).update(dict.fromkeys(filter(None, labels)))
     except FileNotFoundError:
         raise UsageError(
             f"there is no file of labels at {path}", hint="a table with the columns id and label"
         ) from None
     except OSError as error:
         raise UsageError(f"cannot read {path}: {(error.strerror or str(error)).lower()}", hint="another file") from None
-    labels_by_id: dict[str, dict[str, None]] = {}
-    rows = _read_objects(text, path) if suffix in (".jsonl", ".ndjson") else _read_cells(text, suffix, path)
-    for name, labels in rows:
-        values = labels if isinstance(labels, list) else _split_cell("" if labels is None else str(labels), separator)
-        document_labels = labels_by_id.setdefault(name, {})
-        document_labels.update(
-            dict.fromkeys(plain for label in values if label is not None and (plain := str(label).strip()))
-        )
-    result = {name: tuple(labels) for name, labels in labels_by_id.items() if name and labels}
+    result = {id: tuple(labels) for id, labels in labels_by_id.items() if id and labels}
     if not result:
         raise InputError(f"there is no label in {path}", hint="a table with the columns id and label")
     return result
+
+
+def _read_pairs(path: str, delimiters: str) -> Iterator[tuple[str, Any]]:
+    """Yield the id and the value of the labels of each row; ``delimiters`` is empty for JSON lines."""
+    file, limits = File(path, path, None), Limits()
+    rows = read_delimited_rows(file, limits, delimiters) if delimiters else read_object_rows(file, limits)
+    header: list[str] = []
+    for row in rows:
+        if not isinstance(row, Row):
+            raise InputError(f"line {row.place} of {path} cannot be read: {row.reason}", hint="one row per document")
+        header = header if header and delimiters else list(row.cells)  # every object has its own keys
+        id, label = (_find_column(header, names, path) for names in (ID_COLUMN_NAMES, TABLE_LABEL_NAMES))
+        if id in row.cells and label in row.cells:
+            yield str(row.cells[id]).strip(), row.cells[label]
 
 
 def _split_cell(cell: str, separator: str | None) -> list[str]:
@@ -142,38 +153,11 @@ def _split_cell(cell: str, separator: str | None) -> list[str]:
     return cell.split(separator) if separator else [cell]
 
 
-def _read_cells(text: str, suffix: str, path: str) -> Iterator[tuple[str, Any]]:
-    text = text.removeprefix("\ufeff")
-    first = text.split("\n", 1)[0]
-    divider = "\t" if suffix == ".tsv" else ";" if first.count(";") > first.count(",") else ","
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=divider)
-    header = [cell.strip() for cell in next(rows, [])]
-    id, label = (_find_column(header, names, path) for names in (ID_COLUMN_NAMES, TABLE_LABEL_NAMES))
-    for row in rows:
-        if len(row) > max(id, label):
-            yield row[id].strip(), row[label]
-
-
-def _read_objects(text: str, path: str) -> Iterator[tuple[str, Any]]:
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            keys = list(row)
-        except (ValueError, TypeError) as error:
-            raise InputError(f"line {number} of {path} is not a JSON object", hint='{"id": …, "label": …}') from error
-        if not isinstance(row, dict):
-            raise InputError(f"line {number} of {path} is not a JSON object", hint='{"id": …, "label": …}')
-        id, label = (keys[_find_column(keys, names, path)] for names in (ID_COLUMN_NAMES, TABLE_LABEL_NAMES))
-        yield str(row[id]).strip(), row[label]
-
-
-def _find_column(header: list[str], names: tuple[str, ...], path: str) -> int:
-    lower = [name.lower() for name in header]
+def _find_column(header: Sequence[str], names: tuple[str, ...], path: str) -> str:
+    by_name = {name.lower(): name for name in reversed(header)}
     for name in names:
-        if name in lower:
-            return lower.index(name)
+        if name in by_name:
+            return by_name[name]
     suggestion = format_proposals(names[0], header)
     raise UsageError(
         f"{path} has no column {names[0]!r}, only {', '.join(header)}", hint=f"{names[0]}, not {suggestion}"

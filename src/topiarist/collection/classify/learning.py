@@ -30,6 +30,7 @@ from topiarist.collection.state import CATEGORIES
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.estimators.category.category_learner import CategoryLearner
 from topiarist.metrics.label_agreement import example_f1
+from topiarist.progress import ProgressReporter
 from topiarist.storage import edit_log
 from topiarist.storage.generation import new_part
 from topiarist.trees.tree import Tree
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 MIN_DOCUMENTS_PER_LABEL = 2  # documents, unless most labels have only one
 MAX_HELDOUT_FOR_INTERVAL = 100  # held-out documents: with fewer, accuracy is reported with an interval
 MAX_COLUMNS = 2  # columns that an error message lists
+NO_PROGRESS, N_STEPS = ProgressReporter(), 3  # steps: the fit that is measured, the final fit, and the predictions
 MIN_DOCUMENTS_TO_REUSE_CHOICES = 2_000  # labelled documents: the final fit then reuses the settings of the trial fit
 
 
@@ -85,6 +87,7 @@ def learn_categories(
     holdout: float = 0.2,
     unlabelled_weight: float | None = None,
     seed: int = 0,
+    progress: ProgressReporter = NO_PROGRESS,
 ) -> Quality:
     """Learn categories from labels by document id, from a column, or from the imported labels.
 
@@ -94,7 +97,7 @@ def learn_categories(
     Labels such as "law/bail" are paths in a hierarchy. ``several`` allows several labels per document; None decides by
     the labels. ``unlabelled_weight`` is the weight of a document without a label, from 0 to 1; None chooses it by
     cross-validation. The fraction ``holdout`` of the labelled documents measures the quality; the stored model is
-    trained on all of them.
+    trained on all of them. ``progress`` may raise an error until the ending begins; then nothing was written.
     """
     collection.refresh()
     version = collection.generation.folder, len(collection)  # checked before writing, because a fit takes long
@@ -106,51 +109,38 @@ def learn_categories(
     linked_places = _group_linked_documents(collection, rows)
     heldout_places, training_places = _split_heldout(labels_of_rows, holdout, seed, linked_places)
     groups = _number_groups(linked_places, rows, len(collection))
-    n_out = len(heldout_places)
-    documents, trial = TrainingDocuments(collection.all_counts, collection.encoder_vectors, groups), None
-    quality = Quality(
-        len(rows),
-        n_out,
-        len({name for document_labels in labels_of_rows for name in document_labels}),
-        several,
-        None,
-        None,
-        left_out,
-        column=column,
-    )
-    trial_learner: CategoryLearner | None = None
-    if n_out and len({name for place in training_places for name in labels_of_rows[place]}) > 1:
-        trial_learner = _fit_learner(
-            documents,
-            rows[training_places],
-            [labels_of_rows[place] for place in training_places],
-            several,
-            unlabelled_weight,
-        )
-        trial = Categories(trial_learner, several)
-    reused = trial_learner if len(training_places) >= MIN_DOCUMENTS_TO_REUSE_CHOICES else None
-    final = Categories(_fit_learner(documents, rows, labels_of_rows, several, unlabelled_weight, reused), several)
+    documents = TrainingDocuments(collection.all_counts, collection.encoder_vectors, groups)
+    sizes = Counter(name for names in labels_of_rows for name in set(names))
+
+    def fit(places: Array, reused: CategoryLearner | None = None) -> CategoryLearner:
+        names = [labels_of_rows[place] for place in places.tolist()]
+        return _fit_learner(documents, rows[places], names, several, unlabelled_weight, reused)
+
+    progress.show_steps(0, N_STEPS)
+    trial: CategoryLearner | None = None
+    if len(heldout_places) and len({name for place in training_places for name in labels_of_rows[place]}) > 1:
+        trial = fit(training_places)
+    progress.show_steps(1, N_STEPS)
+    reused = trial if len(training_places) >= MIN_DOCUMENTS_TO_REUSE_CHOICES else None
+    final = Categories(fit(np.arange(len(rows)), reused), several)
+    progress.show_steps(2, N_STEPS)
     evaluation_places = heldout_places if trial is not None else heldout_places[:0]
-    quality = replace(quality, reason=final.model.reason_, n_held_out=len(evaluation_places))
-    true_labels, predictions = (
-        [labels_of_rows[place] for place in evaluation_places],
-        predict_rows(collection, trial or final, rows[evaluation_places], final.names),
+    evaluated = final if trial is None else Categories(trial, several)
+    true_labels = [labels_of_rows[place] for place in evaluation_places]
+    predictions = predict_rows(collection, evaluated, rows[evaluation_places], final.names)
+    quality = Quality(
+        len(rows), len(evaluation_places), len(sizes), several, None, None, left_out, final.model.reason_, column=column
     )
     if trial is not None:
         quality = _measure_quality(quality, true_labels, _predicted_names(final, predictions, len(evaluation_places)))
-    sizes = Counter(name for names in labels_of_rows for name in set(names))
     heldout = collect_heldout(
-        final.names,
-        rows[evaluation_places],
-        true_labels,
-        predictions.plain,
-        predictions.best,
-        sizes,
-        by_table=table is not None,
-        last_judgement=last_judgement,
-    )
+        final.names, rows[evaluation_places], true_labels, predictions.plain, predictions.best, sizes,
+        by_table=table is not None, last_judgement=last_judgement,
+    )  # fmt: skip
     all_rows = sample_rows(len(collection))
     final = replace(final, heldout=heldout, stored_predictions=(all_rows, predict_rows(collection, final, all_rows)))
+    progress.show_steps(N_STEPS, N_STEPS)
+    progress.begin_ending()
     with collection.folder.writing() as generation:
         collection.refresh()
         if (collection.generation.folder, len(collection)) != version:

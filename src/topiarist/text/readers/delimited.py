@@ -5,10 +5,9 @@ from __future__ import annotations
 import csv
 from collections import deque
 from collections.abc import Iterator
-from functools import partial
 
-from topiarist.text.parsers import ExtractError
-from topiarist.text.readers.items import File, ReadFailure, Setting
+from topiarist.text.parsers import ExtractError, Limits
+from topiarist.text.readers.items import File, ReadFailure
 from topiarist.text.readers.lines import READ_ERRORS, Line, explain_error, get_line_limit, numbered_lines, open_file
 from topiarist.text.readers.tables import Row, Rows, table_reader
 
@@ -74,11 +73,12 @@ class _Feed:
         return self._n_reread > _FREE_RETRIES + _MAX_RETRY_RATIO * self._n_read
 
 
-def _rows(delimiters: str, file: File, setting: Setting) -> Rows:
+def read_delimited_rows(file: File, limits: Limits, delimiters: str) -> Rows:
+    """Yield the rows of a file; its first line decides which of the delimiters it has."""
     with open_file(file) as stream:
         # The default of 128 KiB is less than a long article. It holds for the process: only ever raise it.
-        csv.field_size_limit(max(csv.field_size_limit(), min(get_line_limit(setting.limits), 2**31 - 1)))
-        feed = _Feed(numbered_lines(stream, setting.limits), get_line_limit(setting.limits))
+        csv.field_size_limit(max(csv.field_size_limit(), min(get_line_limit(limits), 2**31 - 1)))
+        feed = _Feed(numbered_lines(stream, limits), get_line_limit(limits))
         try:
             header, delimiter = _header(feed, delimiters)
             yield from _records(feed, header, delimiter)
@@ -160,5 +160,6 @@ def _find_fault(cells: list[str], header: list[str], record: list[Line]) -> str:
     return ""
 
 
-read_csv = table_reader(partial(_rows, ",;\t|"))
-read_tsv = table_reader(partial(_rows, "\t"))
+CSV_DELIMITERS, TSV_DELIMITERS = ",;\t|", "\t"
+read_csv = table_reader(lambda file, setting: read_delimited_rows(file, setting.limits, CSV_DELIMITERS))
+read_tsv = table_reader(lambda file, setting: read_delimited_rows(file, setting.limits, TSV_DELIMITERS))

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 
-from topiarist.text.readers.items import File, ReadFailure, Setting
+from topiarist.text.parsers import Limits
+from topiarist.text.readers.items import File, ReadFailure
 from topiarist.text.readers.lines import READ_ERRORS, explain_error, numbered_lines, open_file
 from topiarist.text.readers.tables import Row, Rows, table_reader
 
 _NAMES = {list: "a list", int: "a number", float: "a number", bool: "true or false", type(None): "null"}
 
 
-def _rows(file: File, setting: Setting) -> Rows:
+def read_object_rows(file: File, limits: Limits) -> Rows:
+    """Yield a row for each line that is a JSON object or a text."""
     with open_file(file) as stream:
         number = 0
         try:
-            for line in numbered_lines(stream, setting.limits):
+            for line in numbered_lines(stream, limits):
                 number = line.number
                 if line.text is None:
                     yield ReadFailure("the line is too long", place=number)
@@ -42,4 +44,4 @@ def _row(text: str, number: int) -> Row | ReadFailure:
     return ReadFailure(f"expected a JSON object, found {found}", place=number)
 
 
-read_json_lines = table_reader(_rows)
+read_json_lines = table_reader(lambda file, setting: read_object_rows(file, setting.limits))

@@ -50,7 +50,7 @@ def test_schema_rejects_changes(folder, what):
     (finding, *_) = check_folder(folder.path)
     assert finding.severity == "error"
     with pytest.raises(DamagedError):
-        Index(Folder.open(folder.path).generation.database).search("oil")
+        Index(Folder.open(folder.path).generation.database).rows("oil")
 
 
 def test_schema_rejects_renamed_trigger(folder):
@@ -68,7 +68,7 @@ def test_schema_rejects_renamed_trigger(folder):
 def test_unknown_fts5_version_raises_damaged_error(folder):
     forged(folder, "UPDATE search_config SET v = 99 WHERE k = 'version'")
     with pytest.raises(DamagedError, match="fts5"):
-        Index(Folder.open(folder.path).generation.database).search("oil")
+        Index(Folder.open(folder.path).generation.database).rows("oil")
     assert "error" in {finding.severity for finding in check_folder(folder.path)}
 
 

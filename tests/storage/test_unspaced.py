@@ -40,11 +40,6 @@ def test_unspaced_search_matches_substrings(documents):
     assert index.find_missing(parse("考古 考研")) == ["考古"]
 
 
-def test_unspaced_hits_marked(documents):
-    (hit,) = Index(documents.database).search("成绩").hits
-    assert hit.snippet == (("2010年考研", False), ("成绩", True), ("今日公布", False))
-
-
 def test_unspaced_index_passes_check(documents):
     Index(documents.database).check()
 

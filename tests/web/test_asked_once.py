@@ -20,7 +20,7 @@ from topiarist.web.http.server import explorer
 
 QUERY = "court judge"
 ONCE = {
-    "words": {"parsed": 1, "full text": 1},
+    "words": {"parsed": 1, "tokenised": 2, "full text": 1, "words": 1},
     "meaning": {"parsed": 1, "tokenised": 2, "ranked": 1, "kernel": 1},
     "both": {"parsed": 1, "tokenised": 2, "ranked": 1, "kernel": 1, "words": 2},
 }
@@ -54,10 +54,10 @@ def times(monkeypatch):
     for module in (query_limits, narrowing, search, fulltext):
         monkeypatch.setattr(module, "parse", parsed)
     monkeypatch.setattr(Tokenizer, "__call__", tokenised)
-    for name in ("rank", "search", "rows"):
-        count(Index, name, "full text")
+    count(Index, "mask_matches", "full text")
     count(Segment, "by_meaning", "kernel")
     count(word_scorer, "sum_words", "words")
+    count(word_scorer.WordScorer, "score_rows", "words")
     count(KernelScorer, "score_all", "ranked")
     return times
 

@@ -1,33 +1,28 @@
-"""Full-text search of documents with FTS5, best match first, and filters of a query as SQL.
+"""Full-text index of documents with FTS5: which documents have words, phrases and prefixes; filters of a query as SQL.
 
-The index covers titles (which count four times) and texts, without case and accents.
+The index covers titles and texts, without case and accents. It does not rank: documents are ranked by the word index.
 """
 
 from __future__ import annotations
 
 import re
-import secrets
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from topiarist.arrays import Bools
 from topiarist.storage.column_table import ColumnTable, create_span_test
 from topiarist.storage.column_table import create_condition as column_condition
 from topiarist.storage.database import Database, Row
 from topiarist.storage.document_table import has_separate_letters
 from topiarist.text.dates import get_next_date
 from topiarist.text.fields import DATE
-from topiarist.text.highlights import Pieces, build_snippet, find_spans
 from topiarist.text.query import NO_VALUE, SIDES, Filter, Query, Term, fold_word, parse
 from topiarist.text.tokens import has_unspaced
 
-MAX_COUNTED = 10_000  # matches to count; beyond that, "at least" will do
-SNIPPET = 24  # words
 MAX_VALUES = 10_000  # values that are compared with a mistyped one
 _VALUES = {
     "tag": "SELECT DISTINCT tag FROM tags LIMIT ?",
@@ -37,39 +32,6 @@ _VALUES = {
 
 N_PROBES = 50  # documents that are searched by one of their words
 _PROBE = re.compile(r"(?<![^\s])[A-Za-z]{3,40}(?=\s)")  # words that every tokeniser splits equally
-
-RowFilter = Collection[int] | Callable[[int], bool]
-
-
-@dataclass(frozen=True)
-class WordMatch:
-    """Row of a matching document, its score (0 for a query without words) and a snippet."""
-
-    row: int
-    score: float
-    snippet: Pieces
-
-
-@dataclass(frozen=True)
-class MatchPage:
-    """Page of matching documents with the number of all of them."""
-
-    hits: tuple[WordMatch, ...]
-    total: int
-    exact: bool  # otherwise the total is a lower bound
-
-
-@dataclass(frozen=True)
-class Ranked:
-    """Rows and scores of all documents that match, the best first."""
-
-    rows: Any
-    scores: Any
-
-    def filter_rows(self, allowed: Any) -> Ranked:
-        """Return the rows and scores in a mask of documents."""
-        there = allowed[self.rows]
-        return Ranked(self.rows[there], self.scores[there])
 
 
 class Index:
@@ -83,68 +45,20 @@ class Index:
         """Whether the index has single letters of scripts without spaces, and so differs from the texts."""
         return has_separate_letters(self.database)
 
-    def search(
-        self,
-        query: Query | str,
-        *,
-        limit: int = 10,
-        offset: int = 0,
-        allowed_rows: RowFilter | None = None,
-        max_counted: int = MAX_COUNTED,
-    ) -> MatchPage:
-        """Return a page of matching documents.
-
-        ``allowed_rows`` are rows, or a function that returns whether a row is allowed. The caller passes filters on
-        topics this way.
-        """
-        query = parse(query, ColumnTable(self.database).fields()) if isinstance(query, str) else query
-        if not query or not limit > 0:
-            return MatchPage((), 0, True)
-        source, parameters = _build_source(query.with_letters_apart, allowed_rows is not None)
-        score = "rank" if query.fts_expression else "0.0"
-        order = f"{score}, row LIMIT ? OFFSET ?"
-        with self.database.snapshot(), self._allowed(allowed_rows):
-            page = self._all(f"SELECT row, {score} {source} ORDER BY {order}", [*parameters, limit, offset])
-            n_listed = offset + len(page)
-            last = len(page) < limit and (page or not offset)
-            total = n_listed if last else self._count(source, parameters, max_counted + 1)
-            hits = self._hits(query, ((row, -rank) for row, rank in page))
-        if total is None:
-            return MatchPage(hits, n_listed, False)
-        return MatchPage(hits, *_cap_total(total, n_listed, max_counted))
-
-    def rank(self, query: Query) -> Ranked:
-        """Return rows and scores of all documents that match, the best first."""
-        ranked_rows: list[Row] = []
-        if query:
-            source, parameters = _build_source(query.with_letters_apart, False)
-            ranked_rows = self._all(f"SELECT row, {'rank' if query.fts_expression else '0.0'} {source}", parameters)
-        rows = np.array([row for row, _ in ranked_rows], np.int64)
-        ranks = np.array([rank for _, rank in ranked_rows], np.float64)
-        order = np.lexsort((rows, ranks))
-        return Ranked(rows[order], -ranks[order])
-
-    def page(self, query: Query, ranked: Ranked, limit: int = 10, offset: int = 0) -> MatchPage:
-        """Return a page of a ranking, in the form of ``search``."""
-        if not query or not limit > 0:
-            return MatchPage((), 0, True)
-        page_slice = slice(offset, offset + limit)
-        with self.database.snapshot():
-            hits = self._hits(
-                query, zip(ranked.rows[page_slice].tolist(), ranked.scores[page_slice].tolist(), strict=True)
-            )
-        return MatchPage(hits, *_cap_total(len(ranked.rows), offset + len(hits), MAX_COUNTED))
-
-    def rows(self, query: Query | str, *, allowed_rows: RowFilter | None = None) -> list[int]:
-        """Return the rising rows of all documents that match."""
+    def rows(self, query: Query | str) -> list[int]:
+        """Return the rising rows of all documents that match; the caller applies filters on topics."""
         query = parse(query, ColumnTable(self.database).fields()) if isinstance(query, str) else query
         if not query:
             return []
-        source, parameters = _build_source(query.with_letters_apart, allowed_rows is not None)
-        with self._allowed(allowed_rows):
-            return [row for (row,) in self._all(f"SELECT row {source} ORDER BY row", parameters)]
+        source, parameters = _build_source(query.with_letters_apart)
+        return [row for (row,) in self._all(f"SELECT row {source} ORDER BY row", parameters)]
 
-    def mask_matches(self, query: Query, number: int) -> Any:
+    def has_match(self, query: Query) -> bool:
+        """Return whether any document matches."""
+        source, parameters = _build_source(query.with_letters_apart)
+        return bool(query and self._all(f"SELECT row {source} LIMIT 1", parameters))
+
+    def mask_matches(self, query: Query, number: int) -> Bools:
         """Return the mask of matching documents among the first ``number``."""
         separated = query.with_letters_apart
         if separated.fts_expression or separated.filters or not separated.fts_exclusions:
@@ -196,39 +110,6 @@ class Index:
         names = (value.lower().removesuffix(".gz").rpartition("/")[2] for value in values)
         return [name.rpartition(".")[2] for name in names if "." in name]
 
-    def _hits(self, query: Query, page: Iterable[tuple[int, float]]) -> tuple[WordMatch, ...]:
-        return tuple(self._hit(query, row, score) for row, score in page)
-
-    def _hit(self, query: Query, row: int, score: float) -> WordMatch:
-        if self._has_separate_letters:
-            return self._hit_by_spots(query, row, score)
-        start, end = f"<{secrets.token_hex(8)}>", f"<{secrets.token_hex(8)}>"  # in no text, by all odds
-        if query.fts_expression:
-            sql = (
-                f"SELECT snippet(search, 1, ?, ?, '…', {SNIPPET}) "  # noqa: S608
-                "FROM search WHERE search MATCH ? AND rowid = ?"
-            )
-            excerpts = self._all(sql, [start, end, query.fts_expression, row])
-        else:
-            excerpts = self.database.all("SELECT substr(text, 1, 200) FROM pages WHERE row = ?", (row,))
-        return WordMatch(row, score, _split_marked(excerpts[0][0], start, end))
-
-    def _hit_by_spots(self, query: Query, row: int, score: float) -> WordMatch:
-        """Return a hit with the words marked in the text, which differs from the indexed letters."""
-        ((text,),) = self.database.all("SELECT text FROM pages WHERE row = ?", (row,))
-        return WordMatch(row, score, build_snippet(text, find_spans(text, query)))
-
-    def _count(self, source: str, parameters: list[Any], limit: int) -> int | None:
-        """Return the number of matches; None after a timeout."""
-        sql = f"SELECT count(*) FROM (SELECT 1 {source} LIMIT ?)"  # noqa: S608
-        try:
-            ((count,),) = self._all(sql, [*parameters, limit]) or [(0,)]
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
-                raise
-            return None
-        return int(count)
-
     def _all(self, sql: str, parameters: list[Any]) -> list[Row]:
         """Return rows; none if FTS5 rejects the query."""
         try:
@@ -238,45 +119,13 @@ class Index:
                 return []
             raise
 
-    @contextmanager
-    def _allowed(self, allowed_rows: RowFilter | None) -> Iterator[None]:
-        """Provide the SQL function that returns whether a row is allowed."""
-        if allowed_rows is None:
-            yield
-            return
-        is_allowed = allowed_rows if callable(allowed_rows) else frozenset(map(int, allowed_rows)).__contains__
-        faults: list[Exception] = []
 
-        def check_row(row: int) -> bool:
-            try:
-                return bool(is_allowed(row))
-            except Exception as error:
-                faults.append(error)
-                raise
-
-        connection = self.database.connection
-        connection.create_function("allowed", 1, check_row)
-        try:
-            yield
-        except sqlite3.OperationalError:
-            if faults:
-                raise faults[0] from None  # SQLite reports only that the function failed
-            raise
-        finally:
-            connection.create_function("allowed", 1, None)
-
-
-def _cap_total(total: int, n_listed: int, max_counted: int) -> tuple[int, bool]:
-    """Return the number of matches to report, and whether it is exact."""
-    return (total, True) if total <= max_counted else (max(max_counted, n_listed), False)
-
-
-def _build_source(query: Query, restricted: bool) -> tuple[str, list[Any]]:
+def _build_source(query: Query) -> tuple[str, list[Any]]:
     """Return FROM and WHERE of a query, with parameters."""
     parameters: list[Any] = []
     conditions: list[str] = []
     if query.fts_expression:
-        table = "(SELECT rowid AS row, rank FROM search WHERE search MATCH ?)"
+        table = "(SELECT rowid AS row FROM search WHERE search MATCH ?)"
         parameters.append(query.fts_expression)
     else:
         table = "documents"
@@ -287,8 +136,6 @@ def _build_source(query: Query, restricted: bool) -> tuple[str, list[Any]]:
         condition, values = _build_condition(item, "+found.row" if query.fts_expression else "found.row")
         conditions.append(f"NOT {condition}" if item.exclude else condition)
         parameters += values
-    if restricted:
-        conditions.append("allowed(row)")
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     return f"FROM {table} AS found{where}", parameters
 
@@ -328,14 +175,6 @@ def _build_side_test(kind: str, date: str) -> tuple[str, list[Any]]:
 def _escape_like(text: str) -> str:
     """Return a text in which LIKE finds no pattern."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-
-
-def _split_marked(marked: str, start: str, end: str) -> Pieces:
-    pieces = []
-    for part in marked.split(start):
-        inside, delimiter, outside = part.partition(end)
-        pieces += [(inside, True), (outside, False)] if delimiter else [(part, False)]
-    return tuple((text, match) for text, match in pieces if text)
 
 
 def count_documents_with(database: Database, word: str) -> int:

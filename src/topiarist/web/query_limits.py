@@ -51,9 +51,6 @@ class TimedSearch(Search):
     ) -> SearchResult:
         """Return a page of all hits; of the best hits if the time is up."""
         with in_time(self.collection):
-            if self.by_words:
-                with suppress(StoppedError), _interrupt_queries():
-                    self.word_ranking  # noqa: B018
             return super().page(n, offset, topic=topic, why=why, related=related)
 
     def rows(self, topic: str | int | None = None) -> Array:

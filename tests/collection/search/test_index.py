@@ -187,7 +187,7 @@ def test_both_is_a_mean_kernel_and_a_share_of_words(index):
     text = "bank loan"
     words = index.scores(text, by="words")
     columns = [index.vocabulary.column(word) for word in text.split()]
-    most = sum(index._bm25.worth[column] * 2.2 for column in columns)
+    most = sum(index.word_information[column] * 2.2 for column in columns)
     expected = 2 * index.scores(text) / 7 + 1.25 * words / most  # three models of two parts, and plain words
     np.testing.assert_allclose(index.scores(text, by="both"), expected, atol=1e-12)
     assert (words / most < 1).all()

@@ -8,12 +8,12 @@ import pytest
 from tests.collection.search.test_index import corpus_of
 from topiarist import CAM, Corpus, FisherKernel
 from topiarist.collection.search import hits, index_part
-from topiarist.collection.search.example_scorer import EXAMPLE_METHOD
 from topiarist.collection.search.index import SearchIndex
 from topiarist.collection.search.index.kernel_scorer import UNLIKE_WEIGHT, pool_documents
 from topiarist.collection.search.index.query_counts import QueryCounts
 from topiarist.collection.search.index.segments import Segment
 from topiarist.collection.search.results import Place
+from topiarist.collection.search.scorers import EXAMPLE_METHOD
 from topiarist.collection.search.search import Search
 from topiarist.collection.search.words.word_index import WordIndex
 from topiarist.counts.duplicates import Duplicates

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from topiarist.text.highlights import Pieces
@@ -49,6 +49,33 @@ class Explanation:
     alike: float = 0.0
     vectors: float = 0.0
 
+    def scale(self, factor: float) -> Explanation:
+        """Return the explanation of the score times a factor."""
+        return replace(
+            self,
+            words=tuple(replace(reason, amount=factor * reason.amount) for reason in self.words),
+            topics=tuple(replace(reason, amount=factor * reason.amount) for reason in self.topics),
+            **{name: factor * getattr(self, name) for name in _PARTS},
+        )
+
+    @staticmethod
+    def combine(explanations: Sequence[Explanation]) -> Explanation:
+        """Return the explanation of a sum of scores; a word has the sense that the last explanation of it gives."""
+        words: dict[str, WordReason] = {}
+        topics: dict[tuple[int, int], TopicReason] = {}
+        for explanation in explanations:
+            for word in explanation.words:
+                amount = words[word.word].amount if word.word in words else 0.0
+                words[word.word] = replace(word, amount=word.amount + amount)
+            for topic in explanation.topics:
+                key = topic.model, topic.topic
+                topics[key] = replace(topic, amount=topic.amount + (topics[key].amount if key in topics else 0.0))
+        return Explanation(
+            words=tuple(sorted(words.values(), key=lambda reason: (-reason.amount, reason.word))),
+            topics=tuple(sorted(topics.values(), key=lambda topic: -topic.amount)),
+            **{name: sum(getattr(explanation, name) for explanation in explanations) for name in _PARTS},
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the value as plain JSON data."""
         words = [
@@ -74,6 +101,7 @@ class Explanation:
         return "\n".join(lines)
 
 
+_PARTS = ("score", "of_all", "by_meaning", "by_words", "alike", "vectors")  # of an explanation
 MIN_PLACE_SHARE = 0.05  # certainty of a topic of a document, for the topic to be listed
 
 

@@ -1,14 +1,14 @@
-"""Search in a collection: by words and meaning together, by words alone (full text), or by meaning alone.
+"""Search in a collection: by words and meaning together, by words alone, or by meaning alone.
 
-A query is parsed and tokenised once. A scorer ranks the documents once, and masks decide which documents of the ranking
-are listed. Hits, rows, topics and notes of one request all come from this ranking.
+A query is parsed and tokenised once. Masks decide which documents match, and a scorer ranks the documents once. Hits,
+rows, topics and notes of one request all come from this ranking.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,6 @@ from topiarist.arrays import Array, Bools
 from topiarist.collection.copies import fold_copies
 from topiarist.collection.describe.collection_facts import describe_undated
 from topiarist.collection.passages import find_parent
-from topiarist.collection.search.default_scorer import DefaultScorer
 from topiarist.collection.search.empty_answer import (
     MAX_SPELLED,
     Remark,
@@ -26,15 +25,15 @@ from topiarist.collection.search.empty_answer import (
     explain_few_matches,
     find_excess_filter,
 )
-from topiarist.collection.search.example_scorer import ExampleScorer, score_examples
 from topiarist.collection.search.hits import list_hits
-from topiarist.collection.search.index import answers
 from topiarist.collection.search.index.kernel_scorer import KernelScorer, Scorer
-from topiarist.collection.search.results import SearchResult
-from topiarist.collection.search.words.word_scorer import Match
+from topiarist.collection.search.index.ranking import Ranking
+from topiarist.collection.search.results import Hit, SearchResult
+from topiarist.collection.search.scorers import DefaultScorer, ExampleScorer, score_examples
+from topiarist.collection.search.words.word_scorer import Match, WordScorer
 from topiarist.errors import DamagedError, UsageError
 from topiarist.metrics.placed_documents import MIN_CERTAINTY
-from topiarist.storage.fulltext import Index, MatchPage, Ranked
+from topiarist.storage.fulltext import Index
 from topiarist.text.highlights import Span, build_snippet, find_form_spans, find_spans, merge_spans
 from topiarist.text.query import LIKE as LIKE_FILTER
 from topiarist.text.query import NO_VALUE, SIDES, Filter, Query, Term, parse
@@ -47,6 +46,7 @@ DEFAULT_METHOD = "both"
 FEW_MATCHES = 5  # hits by words: with fewer, a search by meaning is proposed
 N_NEAREST = 100  # nearest documents whose topics are counted
 DAMAGED_INDEX = "The index of this state is missing or damaged: only words were used. Run topiarist check."
+NO_WORDS = "The query holds no words to look for. Try: one or more words of the subject."
 MAX_RELATED = 20  # documents that do not match, but are near in words and meaning
 MAX_CHARACTERS = 50_000  # of a text in which a snippet is chosen
 
@@ -154,9 +154,17 @@ class Search:
         return {term: tuple(tokenizer(term.words)) for term in self.query.terms if not term.exclude}
 
     @cached_property
-    def word_ranking(self) -> Ranked:
-        """Ranking of all documents that match by words, under any topic."""
-        return self._index.rank(self.query)
+    def _word_ranking(self) -> Ranking:
+        """Ranking of the matches by their words; all are equal if the index of words is damaged."""
+        scores = np.zeros(len(self.collection))
+        try:
+            tokens = [token for term in self.query.wanted_terms for token in self.tokens[term]]
+            if tokens and self.conditions is not None:
+                rows = np.flatnonzero(self.conditions)
+                scores[rows] = WordScorer(self.collection.words, tokens, lambda rows: []).score_rows(rows)
+        except DamagedError:
+            self.trouble = DAMAGED_INDEX
+        return Ranking(scores)
 
     @cached_property
     def scorer(self) -> Scorer:
@@ -186,31 +194,32 @@ class Search:
 
     @cached_property
     def required(self) -> tuple[Term, ...]:
-        """Terms that each hit must have: phrases, prefixes and alternatives.
+        """Terms that each hit must have: phrases, prefixes and alternatives, or by words alone all terms.
 
-        By words alone there are none, because the word index requires them itself. Otherwise short words of a script
-        without spaces are required too, if some document has all required terms.
+        By default short words of a script without spaces are required too, if some document has all required terms.
         """
         if self.default is None:
-            return () if self._only_words else self.query.signed
+            return self.query.wanted_terms if self._only_words else self.query.signed
         required, signed = self.query.required, self.query.signed
-        if len(required) == len(signed) or self._index.search(Query(required), limit=1, max_counted=1).total:
-            return required
-        return signed
+        return required if len(required) == len(signed) or self._index.has_match(Query(required)) else signed
 
     @property
     def ranks_all_documents(self) -> bool:
         """Whether every document is a hit to some degree; otherwise only matches are hits."""
-        return not self._only_words and not self.required and (self.default is None or self.has_examples)
+        return self._is_nearest and not self.required
+
+    @property
+    def _is_nearest(self) -> bool:
+        """Whether hits are the nearest documents, by meaning or to examples, without an edge."""
+        return not self._only_words and (self.default is None or self.has_examples)
 
     def _match(self, left: Array) -> Match:
         """Return the documents of the mask ``left`` that match the words, and the words that were not required.
 
         If terms are required and no document of the mask has any other word, all of the mask match.
         """
-        assert self.default is not None  # noqa: S101
         terms = [term for term in self.query.wanted_terms if term not in self.required]
-        if not terms:
+        if self.default is None or self.has_examples or not terms:
             return Match(left)
         match = self.default.match([token for term in terms for token in self.tokens[term]], left)
         documents = match.documents & left
@@ -228,11 +237,12 @@ class Search:
         """Mask of the documents that meet all filters but topics, and have what is required; None for all."""
         others = [item for item in self.query.filters if item.kind not in ("topic", LIKE_FILTER)]
         excluded = [term for term in self.query.terms if term.exclude]
-        rows = self.examples.rows
+        rows, number = self.examples.rows, len(self.collection)
+        if not self.query and self._only_words:
+            return np.zeros(number, bool)
         if not others and not excluded and not self.required and not rows:
             return None
         rest = Query((*others, *self.required, *excluded))
-        number = len(self.collection)
         mask: Array = self._index.mask_matches(rest, number) if rest else np.ones(number, bool)
         mask[rows] = False
         return mask
@@ -251,7 +261,7 @@ class Search:
         Matches come before related documents. ``related`` documents are added to the page with the last match; by
         default they fill a page of ``n``.
         """
-        result = self._page(n, offset, topic=topic, why=why, related=related)
+        result = replace(self._page(n, offset, topic, why, related), read_as=self.query.read_as)
         if not result.total and not result.hits and not result.without:
             result = replace(result, widened=self._widen(topic))
         return replace(result, remarks=self.remarks)
@@ -259,9 +269,7 @@ class Search:
     def _widen(self, topic: str | int | None) -> str:
         """Return the query without quotes, stars and OR, if that finds something."""
         other = self.query.widened
-        if other.items == self.query.items:
-            return ""
-        return str(other) if Search(self.collection, other, self.by).page(1, topic=topic).hits else ""
+        return str(other) if other.items != self.query.items and self._finds(topic, other) else ""
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:
@@ -280,27 +288,48 @@ class Search:
         if not named_rows.issubset((*like, *unlike)):
             yield "A document in both like: and -like: is ignored."
 
-    def _page(self, n: int, offset: int, *, topic: str | int | None, why: bool, related: int | None) -> SearchResult:
-        if self.default is not None and not self.has_examples:
-            return self._page_of_matches(self.default, n, offset, topic, why=why, related=related)
-        if not self._only_words:
-            return self._page_of_nearest(n, offset, topic, why=why)
-        return self._page_by_words(n, offset, topic)
+    def _page(self, n: int, offset: int, topic: str | int | None, why: bool, related: int | None) -> SearchResult:
+        if self._is_nearest and self.scorer.is_empty:
+            return self._explain_nearest(SearchResult((), 0), topic)
+        division = self._divide(topic)
+        hits = self._hits(division.listed, n, offset, why, rank_all=not self._is_nearest)
+        if self._is_nearest:
+            is_exact = self.collection.index.shortlist is None
+            n_folded = division.n_matching - division.n_listed if is_exact else 0  # unknown of unscored documents
+            total = self._rank(division.listed).count(division.listed) + n_folded
+            return self._explain_nearest(SearchResult(hits, total, is_exact, folded=n_folded), topic)
+        start = max(0, offset - division.n_listed)
+        room = min(n - len(hits) if related is None else related, MAX_RELATED - start)
+        if self.default is not None and offset + n >= division.n_listed and room > 0:
+            others = self._hits(division.others, room, start, why)
+            hits = (*hits, *(replace(hit, related=True) for hit in others))
+        n_folded = division.n_matching - division.n_listed
+        result = SearchResult(hits, division.n_matching, folded=n_folded)
+        return self._explain_matches(result, division.missing, topic)
+
+    def _hits(self, mask: Array, n: int, offset: int, why: bool, *, rank_all: bool = False) -> tuple[Hit, ...]:
+        """Return documents of a mask as hits, with the words marked; the nearest without words begin with their text."""
+        ranking = self._rank(mask)
+        rows, scores = (values.tolist() for values in ranking.slice(n, offset, mask, rank_all=rank_all))
+        reasons = self.scorer.explain_rows(rows, ranking) if why and not self._only_words else None
+        has_words = bool(self.query.meaning_text) and (self.has_examples or not self._is_nearest)
+        snippets = self._snippets(rows) if has_words else None
+        return list_hits(self.collection, rows, snippets, scores=scores, reasons=reasons)
+
+    def _rank(self, mask: Array | None) -> Ranking:
+        return self._word_ranking if self._only_words else self.scorer.rank(mask)
 
     def rows(self, topic: str | int | None = None) -> Array:
         """Return all documents that match: by words in their order, by meaning the best first."""
-        if self._only_words:
-            return np.sort(self._word_ranking_under(topic).rows)
-        if self.default is not None and not self.has_examples:
-            mask = self._divide(topic).matching
-            return self.default.rank(mask).sort(mask)
-        return self._rank_rows(self.near if self.ranks_all_documents else len(self.collection), self._left(topic))
+        if self._is_nearest:
+            return self._rank_rows(self.near if self.ranks_all_documents else len(self.collection), self._left(topic))
+        mask = self._divide(topic).matching
+        return np.flatnonzero(mask) if self._only_words else self._rank(mask).sort(mask)
 
     def best_rows(self, n: int) -> Array:
         """Return the ``n`` documents with the best scores; by words only matches."""
         if self._only_words:
-            rows: Array = self.word_ranking.rows[:n]
-            return rows
+            return self._word_ranking.sort(self._divide(None).matching)[:n]
         return self._rank_rows(n, self._left(None))
 
     def _rank_rows(self, n: int, mask: Array | None) -> Array:
@@ -322,37 +351,6 @@ class Search:
             return self.collection.words.suggest(word)
         except DamagedError:
             return []
-
-    def _page_by_words(self, n: int, offset: int, topic: str | int | None) -> SearchResult:
-        matches, n_folded = self._match_words(n, offset, topic)
-        rows, snippets = [hit.row for hit in matches.hits], [hit.snippet for hit in matches.hits]
-        hits = list_hits(self.collection, rows, snippets, scores=[hit.score for hit in matches.hits])
-        total = matches.total
-        result = SearchResult(hits, total + n_folded, matches.exact, self.query.read_as, self.trouble, folded=n_folded)
-        if self.trouble or total >= FEW_MATCHES or not (self.query.terms or not total):
-            return result
-
-        def finds(other: Query) -> bool:
-            allowed = _contains(_mask_topics(self.collection, other, topic))
-            return self._index.search(other, limit=1, allowed_rows=allowed, max_counted=1).total > 0
-
-        return replace(result, **vars(explain_few_matches(self._index, self.query, total, finds, self._suggest)))
-
-    def _match_words(self, n: int, offset: int, topic: str | int | None) -> tuple[MatchPage, int]:
-        """Return a page of matches by words, and the number of copies that are not listed."""
-        copies = self.collection.copies
-        if "word_ranking" not in vars(self) and not len(copies):
-            return self._index.search(self.query, limit=n, offset=offset, allowed_rows=_contains(self.under(topic))), 0
-        ranked = self._word_ranking_under(topic)
-        if not len(copies):
-            return self._index.page(self.query, ranked, n, offset), 0
-        first_copies = fold_copies(copies, ranked.rows, len(self.collection.documents))
-        originals = Ranked(ranked.rows[first_copies], ranked.scores[first_copies])
-        return self._index.page(self.query, originals, n, offset), len(ranked.rows) - len(originals.rows)
-
-    def _word_ranking_under(self, topic: str | int | None) -> Ranked:
-        under = self.under(topic)
-        return self.word_ranking if under is None else self.word_ranking.filter_rows(under)
 
     def _left(self, topic: str | int | None) -> Array | None:
         """Return the mask of the documents that the filters and the topic leave; None for all."""
@@ -383,96 +381,67 @@ class Search:
             )
         return self._divisions[topic]
 
-    def _page_of_matches(
-        self, scorer: DefaultScorer, n: int, offset: int, topic: str | int | None, *, why: bool, related: int | None
-    ) -> SearchResult:
-        """Return matches, then related documents, with the words marked in all forms."""
-        division = self._divide(topic)
-        ranking = scorer.rank(division.listed)
-        rows, scores = (values.tolist() for values in ranking.slice(n, offset, division.listed, rank_all=True))
-        reasons = scorer.explain_rows(rows, ranking) if why else [None] * len(rows)
-        n_matches, start = len(rows), max(0, offset - division.n_listed)
-        room = min(n - n_matches if related is None else related, MAX_RELATED - start)
-        if offset + n >= division.n_listed and room > 0:
-            ranking = scorer.rank(division.others)
-            related_rows, related_scores = (values.tolist() for values in ranking.slice(room, start, division.others))
-            rows, scores = rows + related_rows, scores + related_scores
-            reasons += scorer.explain_rows(related_rows, ranking) if why else [None] * len(related_rows)
-        hits = list_hits(self.collection, rows, self._snippets(rows), scores=scores, reasons=reasons)
+    def _explain_matches(self, result: SearchResult, missing: tuple[str, ...], topic: str | int | None) -> SearchResult:
+        """Return the result with remarks on unknown, missing and few words."""
+        if self.default is None:
+            remark = Remark(self.trouble)
+            if not self.trouble and result.total < FEW_MATCHES and (self.query.terms or not result.total):
+                finds = partial(self._finds, topic)
+                remark = explain_few_matches(self._index, self.query, result.total, finds, self._suggest)
+            return replace(result, **vars(remark))
         exact = {token for term in self.required for token in self.tokens[term]}
-        unknown = tuple(word for word in scorer.words.unknown if word not in exact)
-        missing = division.missing
-        remark = describe_unknown_words(
-            self.query, unknown, {word: self._suggest(word) for word in unknown[:MAX_SPELLED]}
-        )
-        if not division.n_matching:
+        unknown = tuple(word for word in self.default.words.unknown if word not in exact)
+        spellings = {word: self._suggest(word) for word in unknown[:MAX_SPELLED]}
+        remark = describe_unknown_words(self.query, unknown, spellings)
+        if not result.total:
             remark = self._explain_no_match(topic) or remark
-        return SearchResult(
-            tuple(replace(hit, related=place >= n_matches) for place, hit in enumerate(hits)), division.n_matching,
-            True, self.query.read_as, remark.message, remark.suggestions, remark.without,
-            all_words=0 if unknown or missing else division.n_matching, not_required=(*unknown, *missing),
-            folded=division.n_matching - division.n_listed,
-            limited=topic is not None or bool(self.query.filters) or any(term.exclude for term in self.query.terms),
+        limited = topic is not None or bool(self.query.filters) or any(term.exclude for term in self.query.terms)
+        return replace(
+            result, **vars(remark), all_words=0 if unknown or missing else result.total,
+            not_required=(*unknown, *missing), limited=limited,
         )  # fmt: skip
 
     def _snippets(self, rows: Sequence[int]) -> list[Any]:
         texts = (document.text for document in self.collection.documents.load_many(rows))
         return [build_snippet(text, self.mark(text[:MAX_CHARACTERS])) for text in texts]
 
-    def _page_of_nearest(self, n: int, offset: int, topic: str | int | None, *, why: bool) -> SearchResult:
-        """Return the documents nearest in meaning to the query, to the examples, or to both."""
-        scorer, left = self.scorer, self._left(topic)
-        listed, n_folded = left, 0
-        if len(self.collection.copies):
-            allowed = np.ones(len(self.collection), bool) if left is None else left
-            listed = self._first_copies(allowed)
-            n_folded = int(allowed.sum()) - int(listed.sum())
-        if scorer.is_empty:
-            result = self._explain_no_word()
-        else:
-            ranking = scorer.rank(listed)
-            rows, scores = (values.tolist() for values in ranking.slice(n, offset, listed))
-            reasons = scorer.explain_rows(rows, ranking) if why else None
-            snippets = self._snippets(rows) if self.has_examples and self.query.meaning_text else None
-            hits = list_hits(self.collection, rows, snippets, scores=scores, reasons=reasons)
-            result = SearchResult(hits, ranking.count(listed), self.collection.index.shortlist is None)
-            if isinstance(scorer, KernelScorer) and not self.has_examples:
-                remark = describe_uncounted_words(self.query, scorer.counts.unknown, scorer.near_spellings)
-                result = replace(result, **vars(remark))
-        if self.has_examples and not self.examples.like and not self.query.meaning_text:
-            message = "The query has only -like: filters. Add words, or like: and a document."
-            result = replace(result, message=message)
+    def _explain_nearest(self, result: SearchResult, topic: str | int | None) -> SearchResult:
+        """Return the result with remarks on unknown words, examples and filters."""
+        scorer, text = self.scorer, self.query.meaning_text
+        if self.has_examples:
+            texts = not text and all(isinstance(example, str) for example in self.examples.like)
+            if not self.examples.like and not text:
+                message = "The query has only -like: filters. Add words, or like: and a document."
+                result = replace(result, message=message)
+            elif scorer.is_empty and texts:
+                result = replace(result, message="None of its words is known in this collection.")
+        elif isinstance(scorer, KernelScorer):
+            remark = describe_uncounted_words(self.query, scorer.counts.unknown, scorer.near_spellings)
+            is_wordless = scorer.is_empty and not remark.message
+            result = replace(result, **vars(replace(remark, message=NO_WORDS) if is_wordless else remark))
         if not result.hits if self.has_examples else self.required and not result.total:
             no_match = self._explain_no_match(topic)
-            result = result if no_match is None else replace(result, **vars(no_match))
-        n_folded = n_folded if result.exact else 0  # unknown among documents that were not scored
-        return replace(result, total=result.total + n_folded, folded=n_folded, read_as=self.query.read_as)
-
-    def _explain_no_word(self) -> SearchResult:
-        """Return an empty result for a query or examples without a known word."""
-        if self.has_examples:
-            texts = all(isinstance(example, str) for example in self.examples.like) and not self.query.meaning_text
-            message = "None of its words is known in this collection." if texts and self.examples.like else ""
-            return SearchResult((), 0, message=message)
-        assert isinstance(self.scorer, KernelScorer)  # noqa: S101
-        counts, spellings = self.scorer.counts, self.scorer.near_spellings
-        remark = describe_uncounted_words(self.query, counts.unknown, spellings)
-        message = remark.message or answers.explain_empty_query(counts, spellings)
-        return SearchResult((), 0, message=message, suggestions=remark.suggestions)
+            return result if no_match is None else replace(result, **vars(no_match))
+        return result
 
     def _explain_no_match(self, topic: str | int | None) -> Remark | None:
         """Return a remark on why no document meets the filters or has what is required."""
-
-        def finds(other: Query) -> bool:
-            return Search(self.collection, other, self.by).page(1, topic=topic).total > 0
-
-        if self.required and not self._index.search(Query(self.required), limit=1, max_counted=1).total:
+        finds = partial(self._finds, topic)
+        if self.required and not self._index.has_match(Query(self.required)):
             remark = explain_few_matches(self._index, Query(self.required), 0, finds, self._suggest)
             useful = (
                 suggestion for suggestion in remark.suggestions if finds(parse(suggestion, self.collection.fields))
             )
             return replace(remark, suggestions=tuple(useful))
         return find_excess_filter(self._index, self.query, finds)
+
+    def _finds(self, topic: str | int | None, query: Query) -> bool:
+        """Return whether another query has matches in the same way."""
+        search = Search(self.collection, query, self.by)
+        mask = search._divide(topic).listed
+        if search._is_nearest:
+            return not search.scorer.is_empty and search._rank(mask).count(mask) > 0
+        return bool(mask.any())
 
     def mark(self, text: str) -> list[Span]:
         """Return the places of the words of the query in a text: by default in all forms, otherwise as typed."""
@@ -489,10 +458,6 @@ def _find_rows(collection: Collection, id: str) -> list[int]:
     if parent is not None:
         return list(parent.rows)
     return [collection.documents.row_of(id)] if id in collection.documents else []
-
-
-def _contains(allowed: Array | None) -> Any:
-    return None if allowed is None else allowed.__getitem__
 
 
 def _mask_topics(collection: Collection, query: Query, topic: str | int | None) -> Array | None:

@@ -135,9 +135,6 @@ def _filled(view: View, ask: Ask) -> SearchPage:
         view.shape.node(ask.topic)
     result, trouble, late = _run_search(view, ask, search)
     matching = _matching(view, ask, search) if result.total else view.all_rows(0)
-    if not result.exact and len(matching):  # counted after all: the topics of the answer are those of all rows
-        result = replace(result, total=len(matching), exact=True)
-    late = late or not result.exact
     pages = paging(
         result.total - result.folded, ask.page, lambda page: address.address(page=page, all=1 if ask.all else None)
     )
@@ -157,7 +154,7 @@ def _filled(view: View, ask: Ask) -> SearchPage:
         meaning=address.address(by="meaning") if has_few_hits else "",
         total=result.total,
         exact=result.exact,
-        stopped=_stopped(result.total) if late else "",
+        stopped=translate("Counting stopped after {seconds} s.", seconds=f"{patience():g}") if late else "",
         count_all=address.address(all=1) if late and not ask.all else "",
         folded=result.folded,
         hits=tuple(item for item, hit in zip(hits, result.hits, strict=True) if not hit.related),
@@ -225,10 +222,7 @@ def _sentence(
         return translate("The search timed out for{what}.", what=query_text)
     if search.ranks_all_documents:
         return _by_meaning(view, search.query, ask.topic, min(result.total, LOOKED_AT))
-    text = translate("{documents}", documents=CountedNoun(result.total, count_documents(view.collection).noun))
-    if result.exact and len(rows) == result.total:
-        text = _extent(view, rows)
-    return _by_words(view, search.query, ask.topic, result, branches, text)
+    return _by_words(view, search.query, ask.topic, result, branches, _extent(view, rows))
 
 
 def _extent(view: View, rows: Any) -> str:
@@ -300,12 +294,11 @@ def _matching(view: View, ask: Ask, search: TimedSearch) -> Any:
 
 
 def _by_words(
-    view: View, query: Parsed, topic: int | None, result: SearchResult, branches: tuple[TopicLine, ...], text: str
+    view: View, query: Parsed, topic: int | None, result: SearchResult, branches: tuple[TopicLine, ...], number: str
 ) -> str:
     query_text = _asked_for(view, query, topic, "many" if result.total > 1 else "one")
     if not result.total:
         return translate("No document{what}.", what=query_text)
-    number = text if result.exact else translate("At least {documents}", documents=text)
     largest = max(branches, key=lambda line: (line.matching or 0, line.level), default=None)
     topic_text = ""
     named = {
@@ -340,13 +333,6 @@ def _asked_for(view: View, query: Parsed, topic: int | None, form: str) -> str:
     where = [] if topic is None else [translate("under {}").format(view.names[view.shape.node(topic)])]
     text = ", ".join([*where, *(name for name, _ in narrowing.conditions(view, query))])
     return f"{translate_table(MATCH)[form].format(words=typed) if typed else ''}{' ' if text else ''}{text}"
-
-
-def _stopped(total: int) -> str:
-    seconds = f"{patience():g}"
-    if not total:
-        return translate("Counting stopped after {seconds} s.", seconds=seconds)
-    return translate("At least {total} (counting stopped after {seconds} s).", seconds=seconds, total=total)
 
 
 def filter_rows(view: View, rows: Any, *, tag: str = "", label: str = "") -> Any:

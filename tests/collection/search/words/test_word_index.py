@@ -10,6 +10,7 @@ import pytest
 from topiarist.collection.search.index.kernel_scorer import standardising_factor
 from topiarist.collection.search.index.ranking import largest_rows
 from topiarist.collection.search.index.segments import K1, B
+from topiarist.collection.search.segment_rows import locate_row
 from topiarist.collection.search.words import posting_lists, term_scores, word_scorer, word_space
 from topiarist.collection.search.words.posting_lists import PostingLists
 from topiarist.collection.search.words.word_index import WordIndex
@@ -210,7 +211,7 @@ def test_segments_of_very_different_sizes_stay_apart():
     assert stay == 1
     assert [len(one) for one in longer.segments] == [28, 1]
     assert longer.n_documents("judg") == 13
-    assert longer.locate(28) == (1, 0)
+    assert locate_row(longer.segments, 28) == (1, 0)
 
 
 @pytest.mark.parametrize("run", [1, 3, 7, 100])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from topiarist.collection.search.index.answers import Branch, Step
 from topiarist.collection.search.index.search_index import SearchIndex
+from topiarist.collection.search.index.topics import Branch, Step
 from topiarist.collection.search.results import Explanation, TopicReason, WordReason
 
 __all__ = ["Branch", "Explanation", "SearchIndex", "Step", "TopicReason", "WordReason"]

@@ -106,7 +106,7 @@ def list_written_segments(folder: Path, segments: Iterable[WrittenSegment]) -> i
 
 
 def append_segment(index: Any, longer: Any) -> None:
-    """Write the last segment of a longer index to the folder of an index, in place of those that it absorbed."""
+    """Write the last segment of a longer index to the folder of an index, in place of the segments that it absorbed."""
     folder, names, stay = index.location.folder, index.location.segments, len(longer.segments) - 1
     body, _ = read_manifest(folder, INDEX)
     absorbed = tuple(f"{name}/" for name in names[stay:])
@@ -118,7 +118,7 @@ def append_segment(index: Any, longer: Any) -> None:
 
 
 def remove_unlisted_segments(folder: Path) -> None:
-    """Remove segments that the manifest does not name: absorbed ones, or those of workers that were replaced."""
+    """Remove segments that the manifest does not name: absorbed ones, or from replaced workers."""
     names = read_manifest(folder, INDEX)[0]["segments"]
     for path in folder.iterdir():
         if SEGMENT.fullmatch(path.name) and path.name not in names and not path.is_symlink():

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topiarist.arrays import Array, Floats
-from topiarist.collection.search.index import answers
 from topiarist.collection.search.index.query_counts import QueryCounts
-from topiarist.collection.search.index.ranking import Ranking, locate_row
+from topiarist.collection.search.index.ranking import Ranking
 from topiarist.collection.search.index.segments import K1, B, Segment, attach_postings, gather_documents
 from topiarist.collection.search.index.topics import list_words
 from topiarist.collection.search.results import Explanation, TopicReason, WordReason
+from topiarist.collection.search.segment_rows import locate_row
 from topiarist.collection.search.words.near_spellings import suggest_words
+from topiarist.errors import UsageError
 from topiarist.estimators.common import options
 from topiarist.models.engine import QueryVectors
 from topiarist.models.fisher import matrix, scores
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 METHODS = ("meaning", "words", "both")
 SCORES_PER_BLOCK = 1 << 15  # scores read together for the deviation; they stay in a core's cache
+# Weights of the kernel (two parts of one model) and of BM25, each as a share of its maximum.
+SHARE_OF_MEANING, SHARE_OF_WORDS = 2.0, 1.25
+MAX_SPELLED = 5  # unknown words for which near spellings are looked up
 VECTOR_SHARE = 2.0  # beside words and kernel, each as a share of its maximum
 UNLIKE_WEIGHT = 0.5  # weight of the similarity to unlike documents
 
@@ -125,15 +129,29 @@ class KernelScorer(Scorer):
         """Near spellings of the first unknown words that have any."""
         if self.index.vocabulary is None:
             return {}
-        unknown = self.counts.unknown[: answers.MAX_SPELLED]
+        unknown = self.counts.unknown[:MAX_SPELLED]
         by_word = {name: tuple(suggest_words(name, [self.index.spellings])) for name in unknown}
         return {name: spellings for name, spellings in by_word.items() if spellings}
 
     @cached_property
-    def weights(self) -> tuple[float, Any]:
-        """Weights of the kernel and of the words."""
-        max_kernel = {"parts": float(sum(map(len, self.index.parts))), "total": 1.0, None: None}
-        return self.index._bm25.weights(self.counts, self.by, max_kernel[self.index.normalise])
+    def weights(self) -> tuple[float, Floats | None]:
+        """Weight of the kernel, and weights of the words for BM25 (F7); None without BM25.
+
+        Together, both count as shares of the highest score that a document can have.
+        """
+        index, counts = self.index, self.counts
+        if self.by == "meaning":
+            return 1.0, None
+        words = counts.counts * index.word_information[counts.columns] * (K1 + 1)
+        if self.by == "words":
+            return 0.0, words
+        if index.normalise is None:
+            raise UsageError(
+                "by='both' adds shares of what a document can reach, and with normalise=None the kernel has no end",
+                hint="normalise='parts', or by='meaning'",
+            )
+        max_kernel = float(sum(map(len, index.parts))) if index.normalise == "parts" else 1.0
+        return SHARE_OF_MEANING / max_kernel, words * SHARE_OF_WORDS / max(float(words.sum()), 1e-300)
 
     def score_all(self) -> Floats:
         """Return the scores of all documents."""
@@ -163,19 +181,19 @@ class KernelScorer(Scorer):
 
     def _score(self, segments: Sequence[Segment]) -> Floats:
         engine, total = self.index._engine, np.zeros(sum(map(len, segments)))
-        of_kernel, of_words = self.weights
+        of_kernel, word_weights = self.weights
         if self.views:
             query_vectors = [view.wanted for view in self.views]
             total += of_kernel * np.concatenate([part.by_meaning(engine, query_vectors) for part in segments])
-        if of_words is not None and not self.is_empty:
-            average, weights = of_words
-            columns = self.counts.columns
-            total += np.concatenate([part.by_words(engine, columns, weights, average) for part in segments])
+        if word_weights is not None and not self.is_empty:
+            query = self.counts.columns, word_weights, self.index.average_length
+            total += np.concatenate([part.by_words(engine, *query) for part in segments])
         return total if self._unlike_scorer is None else total - UNLIKE_WEIGHT * self._unlike_scorer._score(segments)
 
     def explain(self, row: int) -> Explanation:
         """Return the explanation of a score, without the part of the unlike query."""
-        explanation = explain_score(self, *locate_row(self.index.segments, row))
+        number, place = locate_row(self.index.segments, row)
+        explanation = explain_score(self, self.index.segments[number], place)
         if self._vectors is None:
             return explanation
         vector_part = float(self._vectors[row])
@@ -269,7 +287,7 @@ def _view(
 
 def explain_score(scorer: KernelScorer, segment: Segment, row: int) -> Explanation:
     """Return the words that a document shares with the query, with their senses, and the topics."""
-    query, index, (of_kernel, of_words) = scorer.counts, scorer.index, scorer.weights
+    query, index, (of_kernel, word_weights) = scorer.counts, scorer.index, scorer.weights
     words = list_words(index.vocabulary, query.columns.tolist())
     counts = segment.counts_of(np.array([row]), query.columns)[0]
     amounts = np.zeros(len(query.columns))
@@ -293,10 +311,9 @@ def explain_score(scorer: KernelScorer, segment: Segment, row: int) -> Explanati
         elif len(view.wanted.topics):
             of_all += float(of_kernel * scales[0] * view.wanted.topics[0] * topical[0])
     by_words = 0.0
-    if of_words is not None:
-        average, worth = of_words
-        norm = K1 * (1 - B + B * float(segment.lengths[row]) / average)
-        word_scores = worth * counts / (counts + norm)
+    if word_weights is not None:
+        norm = K1 * (1 - B + B * float(segment.lengths[row]) / index.average_length)
+        word_scores = word_weights * counts / (counts + norm)
         amounts, by_words = amounts + word_scores, float(word_scores.sum())
     word_reasons = [
         WordReason(

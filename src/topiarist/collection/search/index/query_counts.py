@@ -68,7 +68,7 @@ class TextReader:
         return self._count(self.settings.tokenizer(text), text)
 
     def count(self, tokens: Sequence[str]) -> QueryCounts:
-        """Return the counts of tokens; the settings of the vocabulary may ignore some of them."""
+        """Return the counts of tokens; the vocabulary may ignore tokens by its settings."""
         return self._count(filter(self.settings.tokenizer.is_word, tokens), " ".join(tokens))
 
     def _count(self, tokens: Iterable[str], text: str) -> QueryCounts:

@@ -1,20 +1,13 @@
-"""Ranking of scores: order, the largest of many values, and BM25 with the kernel (F7)."""
+"""Ranking of scores: order, and the largest of many values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from topiarist.arrays import Array, Floats
-from topiarist.collection.search.index.query_counts import QueryCounts
-from topiarist.collection.search.index.segments import K1, Segment
-from topiarist.errors import UsageError
 
-# Weights of the kernel (two parts of one model) and of BM25, each as a share of its maximum.
-SHARE_OF_MEANING, SHARE_OF_WORDS = 2.0, 1.25
 SAMPLING_LIMIT, MIN_SAMPLE_STEP = (
     10_000,
     16,
@@ -62,41 +55,10 @@ def sort_best(rows: Array, scores: Floats, n: int, offset: int = 0) -> tuple[Arr
     return rows[order], values[order]
 
 
-@dataclass(frozen=True)
-class Bm25:
-    """Statistics of the collection for BM25."""
-
-    worth: Floats  # of each word: log(1 + (N − n_j + ½)/(n_j + ½))
-    average: float  # tokens in a document
-
-    @classmethod
-    def of(cls, segments: Sequence[Segment], n_words: int) -> Bm25:
-        """Compute the statistics of all documents."""
-        number = sum(map(len, segments))
-        holding = np.zeros(n_words)
-        for segment in segments:
-            holding[slice(None) if segment.words is None else segment.words] += np.diff(segment.postings.ends)
-        tokens = sum(float(np.sum(segment.lengths, dtype=np.float64)) for segment in segments)
-        return cls(np.log1p((number - holding + 0.5) / (holding + 0.5)), max(tokens / max(1, number), 1e-300))
-
-    def weights(
-        self, query: QueryCounts, by: str, max_kernel: float | None
-    ) -> tuple[float, tuple[float, Floats] | None]:
-        """Return the kernel weight, and the average length with the word weights; 0 or None if unused.
-
-        Together, both count as shares of their maximum. ``max_kernel`` is the maximum of the kernel, None without one.
-        """
-        words = query.counts * self.worth[query.columns] * (K1 + 1)
-        if by == "meaning":
-            return 1.0, None
-        if by == "words":
-            return 0.0, (self.average, words)
-        if max_kernel is None:
-            raise UsageError(
-                "by='both' adds shares of what a document can reach, and with normalise=None the kernel has no end",
-                hint="normalise='parts', or by='meaning'",
-            )
-        return SHARE_OF_MEANING / max_kernel, (self.average, words * SHARE_OF_WORDS / max(float(words.sum()), 1e-300))
+def compute_information(n_docs: int, frequencies: Array) -> Floats:
+    """Return the inverse document frequencies log(1 + (N − n + ½)/(n + ½)) of words in n of N documents."""
+    information: Floats = np.log1p((n_docs - frequencies + 0.5) / (frequencies + 0.5))
+    return information
 
 
 def nth_largest(values: Floats, n: int) -> float:
@@ -125,12 +87,3 @@ def largest_rows(scores: Floats, n: int, mask: Any = None) -> Any:
         values = scores[rows]
         rows = rows[values >= nth_largest(values, n)]
     return rows
-
-
-def locate_row(segments: Sequence[Segment], number: int) -> tuple[Segment, int]:
-    """Return the segment of a document, and its row there."""
-    for segment in segments:
-        if number < len(segment):
-            return segment, number
-        number -= len(segment)
-    raise IndexError(number)

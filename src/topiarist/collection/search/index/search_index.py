@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 
 from topiarist.arrays import Floats
-from topiarist.collection.search.index import answers, ranking
-from topiarist.collection.search.index.answers import Step
 from topiarist.collection.search.index.index_folder import (
     IndexLocation,
     WrittenSegment,
@@ -27,22 +25,18 @@ from topiarist.collection.search.index.index_folder import (
 )
 from topiarist.collection.search.index.kernel_scorer import KernelScorer
 from topiarist.collection.search.index.query_counts import NO_WORDS, QueryCounts, TextReader, read_query
+from topiarist.collection.search.index.ranking import compute_information
 from topiarist.collection.search.index.segments import (
     MAX_SHORT_DOCUMENTS,
     Segment,
     build_segment,
     check_word_count,
-    count_unchanged_segments,
     join_segments,
-    select_documents,
+    select_from_segment,
 )
-from topiarist.collection.search.index.topics import (
-    Shape,
-    Words,
-    descend_tree,
-    list_topic_words,
-)
+from topiarist.collection.search.index.topics import Shape, Step, Words, descend_tree, list_topic_words
 from topiarist.collection.search.results import Explanation
+from topiarist.collection.search.segment_rows import count_unchanged_segments, select_documents
 from topiarist.collection.search.words.near_spellings import NearSpellings
 from topiarist.counts.corpus import Corpus, build_counted_text
 from topiarist.counts.counting import count_in
@@ -62,6 +56,7 @@ from topiarist.models.fisher.scores import KernelView
 from topiarist.text.documents import Document
 
 PARTS = ("topical", "lexical", "plain")
+NO_KNOWN_WORDS = "the query has no words to look for: all are too rare, stop words, or new since the models were fitted"
 RUN = MAX_SHORT_DOCUMENTS  # documents of a segment that is written
 
 
@@ -148,18 +143,13 @@ class SearchIndex:
             return self
         texts = (build_counted_text(document, self.settings.titles) for document in documents)
         made = self._segment(check_counts(count_in(texts, self.vocabulary, self.settings)))
-        stay = count_unchanged_segments([len(segment) for segment in self.segments], len(made))
+        stay = count_unchanged_segments(self.segments, len(made))
         tail = join_segments([*self.segments[stay:], made])
         return replace(self, segments=(*self.segments[:stay], tail), location=None, shortlist=None)
 
     def among(self, keep: Any) -> SearchIndex:
         """Return an index of the documents in the mask ``keep``, without a folder."""
-        ends = np.cumsum([0, *map(len, self.segments)])
-        parts = [
-            select_documents(segment, keep[start:end])
-            for segment, start, end in zip(self.segments, ends, ends[1:], strict=False)
-        ]
-        segments = tuple(segment for segment in parts if len(segment)) or (parts[0],)
+        segments = select_documents(self.segments, keep, select_from_segment)
         return replace(self, segments=segments, location=None, shortlist=None)
 
     def _segment(self, counts: Any) -> Segment:
@@ -207,8 +197,18 @@ class SearchIndex:
         return NearSpellings.of(self.vocabulary.words, self.vocabulary.document_frequency, accents=True)
 
     @cached_property
-    def _bm25(self) -> ranking.Bm25:
-        return ranking.Bm25.of(self.segments, self.n_words)
+    def word_information(self) -> Floats:
+        """Inverse document frequency of each word: log(1 + (N − n_j + ½)/(n_j + ½))."""
+        holding = np.zeros(self.n_words)
+        for segment in self.segments:
+            holding[slice(None) if segment.words is None else segment.words] += np.diff(segment.postings.ends)
+        return compute_information(len(self), holding)
+
+    @cached_property
+    def average_length(self) -> float:
+        """Mean number of tokens of a document."""
+        tokens = sum(float(np.sum(segment.lengths, dtype=np.float64)) for segment in self.segments)
+        return max(tokens / max(1, len(self)), 1e-300)
 
     def search(self, query: Any, n: int = 10, *, by: str = "meaning") -> list[tuple[int, float]]:
         """Return rows and scores of the ``n`` documents most similar to a query, best first.
@@ -248,7 +248,7 @@ class SearchIndex:
             )
         scorer = KernelScorer(self, query)
         if scorer.is_empty:
-            raise InputError(answers.explain_empty_query(scorer.counts, scorer.near_spellings))
+            raise InputError(NO_KNOWN_WORDS, hint="one or more words of the subject")
         row = scorer.views[self.shape.model].row
         return descend_tree(self.shape, row, [segment.nodes for segment in self.segments], node)
 

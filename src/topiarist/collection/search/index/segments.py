@@ -1,9 +1,7 @@
 """Documents in the layout of the search kernels: postings, rows of every model, and scales.
 
 A segment never changes. Scoring goes over blocks of documents whose rows stay in a core's cache while the postings of
-the query's words are read. A block owns its documents, so that any number of threads gives the same bits. A new
-segment absorbs the segments before it that are at most twice as large, up to a limit. There are few segments, and a
-document is written again only when the collection doubles.
+the query's words are read. A block owns its documents, so that any number of threads gives the same bits.
 """
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ import numpy as np
 
 from topiarist.arrays import Array, Csr, Floats
 from topiarist.collection.search.index.topics import Shape
+from topiarist.collection.search.segment_rows import split_rows
 from topiarist.counts.validation import count_tokens
 from topiarist.errors import InputError
 from topiarist.execution.threads import Threads
@@ -125,7 +124,7 @@ class Segment:
         return out
 
     def _local(self, query: QueryVectors) -> QueryVectors:
-        """Return the query with its words as places of these postings, without words that no document has."""
+        """Return the query with its words as places of these postings, without absent words."""
         if self.words is None:
             return query
         places, has_postings = self.places(query.words)
@@ -162,7 +161,7 @@ def check_word_count(n_model_words: int, n_counted_words: int) -> None:
 
 def gather_documents(segments: Sequence[Segment], rows: Any, threads: Threads) -> Segment:
     """Return some documents, by their rising rows, as one segment without words, with unpacked rows."""
-    parts = threads.map(lambda part: part[0].select_rows(part[1]), _by_segment(segments, rows))
+    parts = threads.map(lambda part: part[0].select_rows(part[1]), split_rows(segments, rows))
     parts = parts or [segments[0].select_rows(rows[:0])]
     rows_by_model = tuple(map(unpack_rows, _concatenate_by_model([part.rows for part in parts])))
     return Segment(
@@ -178,7 +177,7 @@ def attach_postings(
     entries, start = [(NO_WORDS, NO_WORDS, np.empty(0))], 0
     for chunk in np.array_split(columns, max(1, len(rows) * len(columns) // DENSE_CELLS)):
         count_chunk = partial(_counts_of, columns=chunk)
-        counts = np.concatenate([np.zeros((0, len(chunk))), *threads.map(count_chunk, _by_segment(segments, rows))]).T
+        counts = np.concatenate([np.zeros((0, len(chunk))), *threads.map(count_chunk, split_rows(segments, rows))]).T
         words, docs = np.nonzero(counts)
         entries.append((words + start, docs, counts[words, docs]))
         start += len(chunk)
@@ -190,17 +189,6 @@ def attach_postings(
 
 def _counts_of(part: tuple[Segment, Any], columns: Any) -> Floats:
     return part[0].counts_of(part[1], columns)
-
-
-def _by_segment(segments: Sequence[Segment], rows: Any) -> list[tuple[Segment, Any]]:
-    """Return rising rows of all documents as the rows of each segment that has any."""
-    ends = np.cumsum([0, *map(len, segments)])
-    cuts = np.searchsorted(rows, ends).tolist()
-    return [
-        (segment, rows[first:last] - start)
-        for segment, first, last, start in zip(segments, cuts, cuts[1:], ends.tolist(), strict=False)
-        if last > first
-    ]
 
 
 def build_segment(
@@ -259,18 +247,6 @@ def drop_absent_words(segment: Segment) -> Segment:
     return replace(segment, postings=postings, words=words.astype(np.int64))
 
 
-MAX_MERGED_DOCUMENTS = MAX_SHORT_DOCUMENTS  # documents of a segment that was put together
-
-
-def count_unchanged_segments(sizes: Sequence[int], n_added: int) -> int:
-    """Return the number of segments that an addition leaves unchanged; it is merged with the others."""
-    number = len(sizes)
-    while number and sizes[number - 1] <= 2 * n_added and n_added + sizes[number - 1] <= MAX_MERGED_DOCUMENTS:
-        number -= 1
-        n_added += sizes[number]
-    return number
-
-
 def join_segments(segments: Sequence[Segment]) -> Segment:
     """Join the documents of several segments, in their order."""
     if len(segments) == 1:
@@ -294,7 +270,7 @@ def join_segments(segments: Sequence[Segment]) -> Segment:
     )  # fmt: skip
 
 
-def select_documents(segment: Segment, keep: Any) -> Segment:
+def select_from_segment(segment: Segment, keep: Any) -> Segment:
     """Return the segment with the documents in the mask ``keep``; itself if all stay."""
     if keep.all():
         return segment

@@ -14,7 +14,6 @@ import numpy as np
 
 from topiarist.arrays import Floats
 from topiarist.collection.describe.flat_topics import distinctive
-from topiarist.collection.search.index.answers import Branch, Step
 from topiarist.models.fisher.scores import KernelView
 from topiarist.trees import Tree
 from topiarist.trees.words import select_node_words
@@ -22,6 +21,26 @@ from topiarist.trees.words import select_node_words
 N_WORDS = 8
 
 Words = tuple[tuple[str, ...], ...]  # of each topic, or of each class
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Node that a query may lead to, with its words, probability, documents and children."""
+
+    node: int
+    name: str
+    words: tuple[str, ...]
+    probability: float
+    documents: int
+    below: tuple[Branch, ...] = ()
+
+
+@dataclass(frozen=True)
+class Step:
+    """One level of the path of a query down the tree, with the most probable branch first."""
+
+    branch: Branch
+    branches: tuple[Branch, ...]
 
 
 def list_topic_words(lens: KernelView, model_tree: Any, words: Any) -> tuple[Words, Words]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, islice, pairwise, repeat
 from pathlib import Path
@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array, csr_array, vstack
 
 from topiarist.arrays import Array, Csr
 from topiarist.collection.search.words.line_file import find_line, read_lines, write_lines
@@ -244,48 +244,33 @@ def arrange_postings(counts: Csr, words: Sequence[str], word_stems: Sequence[str
         np.zeros((counts.shape[0], 0), np.int8),
     )  # fmt: skip
     frequency = np.bincount(lists.by_stem().indices, minlength=len(stems)).astype(np.int32)
-    return PostingLists(**{**list_fields(lists), "frequency": frequency})
-
-
-def list_fields(lists: PostingLists) -> dict[str, Any]:
-    """Return the fields of posting lists by their names."""
-    return {"stems": lists.stems, "forms": lists.forms, **{name: getattr(lists, name) for name in ARRAYS}}
+    return replace(lists, frequency=frequency)
 
 
 def merge_lists(parts: Sequence[PostingLists]) -> PostingLists:
     """Return the documents of several lists as one, in their order."""
     if len(parts) == 1:
         return parts[0]
-    of_form = {(form, stem) for part in parts for stem, form in part.pairs()}
-    pairs = sorted(of_form)
-    column = {form: place for place, (form, _) in enumerate(pairs)}
-    rows, columns, times, start = [], [], [], 0
+    pairs = sorted({pair for part in parts for pair in part.pairs()})
+    column = {pair: at for at, pair in enumerate(pairs)}
+    blocks = []
     for part in parts:
-        counts = part.by_form.tocoo()
-        place = np.array([column[form] for form in part.forms], np.int64)
-        rows.append(counts.row.astype(np.int64) + start)
-        columns.append(place[counts.col] if len(place) else counts.col.astype(np.int64))
-        times.append(counts.data)
-        start += len(part)
-    whole = csr_array(
-        (np.concatenate(times), (np.concatenate(rows), np.concatenate(columns))), shape=(start, len(pairs))
-    )
-    lists = arrange_postings(
-        whole, [form for form, _ in pairs], [stem for _, stem in pairs],
-        np.concatenate([part.lengths for part in parts]),
-    )  # fmt: skip
-    return PostingLists(**{**list_fields(lists), "space": np.concatenate([part.space for part in parts])})
+        counts, columns = csr_array(part.by_form), np.array([column[pair] for pair in part.pairs()], np.int64)
+        shape = len(part), len(pairs)
+        blocks.append(csr_array((counts.data, columns[counts.indices], counts.indptr), shape=shape))
+    lengths = np.concatenate([part.lengths for part in parts])
+    forms, stems = [form for _, form in pairs], [stem for stem, _ in pairs]
+    lists = arrange_postings(vstack(blocks, format="csr"), forms, stems, lengths)
+    return replace(lists, space=np.concatenate([part.space for part in parts]))
 
 
-def select_documents(lists: PostingLists, keep: Array) -> PostingLists:
-    """Return the lists of the documents in the mask ``keep``, without words that none of them has."""
+def select_from_lists(lists: PostingLists, keep: Array) -> PostingLists:
+    """Return the lists of the documents in the mask ``keep``, without words that are absent then."""
     if keep.all():
         return lists
     counts = csr_array(lists.by_form)[np.flatnonzero(keep)]
     used = np.flatnonzero(np.bincount(counts.indices, minlength=len(lists.forms))).tolist()
-    of_form = np.repeat(np.arange(len(lists.stems)), np.diff(lists.first))
-    selected = arrange_postings(
-        counts[:, used], [lists.forms[place] for place in used], [lists.stems[of_form[place]] for place in used],
-        np.asarray(lists.lengths[keep]),
-    )  # fmt: skip
-    return PostingLists(**{**list_fields(selected), "space": np.asarray(lists.space[keep])})
+    pairs = list(lists.pairs())
+    stems, forms = [pairs[place][0] for place in used], [pairs[place][1] for place in used]
+    selected = arrange_postings(counts[:, used], forms, stems, np.asarray(lists.lengths[keep]))
+    return replace(selected, space=np.asarray(lists.space[keep]))

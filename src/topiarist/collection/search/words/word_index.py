@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 
 from topiarist.arrays import Array, Floats
-from topiarist.collection.search.index.ranking import nth_largest
-from topiarist.collection.search.index.segments import K1, B, count_unchanged_segments
+from topiarist.collection.search.index.ranking import compute_information, nth_largest
+from topiarist.collection.search.index.segments import K1, B
+from topiarist.collection.search.segment_rows import count_unchanged_segments, select_documents, split_rows
 from topiarist.collection.search.words import posting_lists, word_space
 from topiarist.collection.search.words.cells import MIN_SEARCHED, Cells, write_cells
 from topiarist.collection.search.words.near_spellings import suggest_words
-from topiarist.collection.search.words.posting_lists import PostingLists, list_fields
+from topiarist.collection.search.words.posting_lists import PostingLists
 from topiarist.collection.search.words.word_space import WordSpace
 from topiarist.counts.workers import Jobs
 from topiarist.errors import DamagedError
@@ -66,7 +67,7 @@ class WordIndex:
         """Index texts."""
         lists = posting_lists.build_posting_lists(texts, tokenizer, language, n_jobs)
         space = word_space.learn_space([lists])
-        return cls((PostingLists(**{**list_fields(lists), "space": space.placed(lists)}),), space, tokenizer, language)
+        return cls((replace(lists, space=space.placed(lists)),), space, tokenizer, language)
 
     @classmethod
     def write(
@@ -83,19 +84,15 @@ class WordIndex:
     def added(self, texts: Iterable[str]) -> tuple[WordIndex, int]:
         """Return the index with more texts, and the number of its unchanged segments."""
         lists = posting_lists.build_posting_lists(texts, self.tokenizer, self.language)
-        lists = PostingLists(**{**list_fields(lists), "space": self.space.placed(lists)})
-        stay = count_unchanged_segments([len(segment) for segment in self.segments], len(lists))
+        lists = replace(lists, space=self.space.placed(lists))
+        stay = count_unchanged_segments(self.segments, len(lists))
         tail = posting_lists.merge_lists([*self.segments[stay:], lists])
         return replace(self, segments=(*self.segments[:stay], tail), cells=self.cells if stay else None), stay
 
     def among(self, keep: Array) -> WordIndex:
         """Return the index of the texts in the mask ``keep``, with the same word space."""
-        ends = np.cumsum([0, *map(len, self.segments)])
-        parts = [
-            posting_lists.select_documents(lists, keep[start:end])
-            for lists, start, end in zip(self.segments, ends, ends[1:], strict=False)
-        ]
-        return replace(self, segments=tuple(lists for lists in parts if len(lists)) or (parts[0],), cells=None)
+        segments = select_documents(self.segments, keep, posting_lists.select_from_lists)
+        return replace(self, segments=segments, cells=None)
 
     @cached_property
     def average(self) -> float:
@@ -122,13 +119,7 @@ class WordIndex:
 
     def inverse_document_frequency(self, stem: str) -> float:
         """Return log(1 + (N − n + ½)/(n + ½)) of a stem in n of N documents."""
-        return float(self.inverse_document_frequencies([self.n_documents(stem)])[0])
-
-    def inverse_document_frequencies(self, numbers: Sequence[int]) -> Array:
-        """Return the inverse document frequencies for several document frequencies."""
-        documents = np.array(numbers, np.float64)
-        values: Array = np.log1p((len(self) - documents + 0.5) / (documents + 0.5))
-        return values
+        return float(compute_information(len(self), np.array(self.n_documents(stem), np.float64)))
 
     def suggest(self, word: str, limit: int = 3) -> list[str]:
         """Return words of the documents with near spellings."""
@@ -147,10 +138,11 @@ class WordIndex:
         """Return the coordinates of documents, by their rising rows, read by several threads."""
         parts = [
             (lists.space, chunk)
-            for lists, segment_rows in zip(self.segments, self._by_segment(rows), strict=True)
+            for lists, segment_rows in split_rows(self.segments, rows)
             for chunk in np.array_split(segment_rows, max(1, len(segment_rows) // LOOKUP_ROWS))
         ]
-        return np.concatenate(threads.map(lambda part: part[0].take(part[1], axis=0), parts))
+        none = np.empty((0, len(self.space.scales)), np.int8)
+        return np.concatenate([none, *threads.map(lambda part: part[0].take(part[1], axis=0), parts)])
 
     def around(self, direction: Floats, threads: Threads) -> list[tuple[Array, Floats]]:
         """Return for each segment the documents that may be nearest to a direction, and their cosines.
@@ -171,20 +163,6 @@ class WordIndex:
         return np.concatenate([np.empty(0, np.float32), *threads.map(
             lambda block: self.space.cosines(block, direction), blocks
         )])  # fmt: skip
-
-    def _by_segment(self, rows: Array) -> list[Array]:
-        """Return rising rows of all documents as the rows of each segment."""
-        ends = np.cumsum([0, *map(len, self.segments)])
-        cuts = np.searchsorted(rows, ends)
-        return [rows[a:b] - start for a, b, start in zip(cuts, cuts[1:], ends, strict=False)]
-
-    def locate(self, row: int) -> tuple[int, int]:
-        """Return the segment of a document, and its row there."""
-        for number, lists in enumerate(self.segments):
-            if row < len(lists):
-                return number, row
-            row -= len(lists)
-        raise IndexError(row)
 
     def save(self, folder: Path) -> None:
         """Write all of it to an empty folder."""

@@ -11,12 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import islice
 
 import numpy as np
 
 from topiarist.arrays import Array, Bools, Floats
+from topiarist.collection.search.index.ranking import compute_information
 from topiarist.collection.search.index.segments import K1, B
+from topiarist.collection.search.segment_rows import split_rows
 from topiarist.collection.search.words.posting_lists import PostingLists
 from topiarist.collection.search.words.term_scores import TermScores, WeightedTerm, sum_weights, sum_words
 from topiarist.collection.search.words.word_index import WordIndex
@@ -173,7 +175,7 @@ class WordScorer:
             for stem, times_in_text in stems.items():
                 feedback[stem] += part * times_in_text / (times_in_text + norm)
         numbers = {stem: number for stem in feedback if (number := index.n_documents(stem))}
-        frequencies = index.inverse_document_frequencies([*numbers.values()]).tolist()
+        frequencies = compute_information(len(index), np.array([*numbers.values()], np.float64)).tolist()
         stem_weights = {stem: feedback[stem] * frequency for stem, frequency in zip(numbers, frequencies, strict=True)}
         chosen_stems = sorted(stem_weights, key=lambda stem: (-stem_weights[stem], stem))[:FEEDBACK_WORDS]
         if len(index) > MANY_DOCUMENTS:  # lists of frequent words are long, and other scorers find the same documents
@@ -205,20 +207,19 @@ class WordScorer:
 
     def explain_rows(self, rows: Sequence[int]) -> dict[int, list[Amount]]:
         """Return the part of each word in the scores of documents; the list of a word is read once for all."""
-        amounts_by_row: dict[int, list[Amount]] = {row: [] for row in rows}
-        for number, entries in groupby(
-            sorted((*self.index.locate(row), row) for row in amounts_by_row), key=lambda entry: entry[0]
-        ):
-            places, segment_rows = zip(*((place, row) for _, place, row in entries), strict=True)
-            norms = self.index.norms[number][list(places)].astype(np.float64)
-            for word, amounts, is_query_word in self._amounts(self.index.segments[number], np.array(places), norms):
-                for row, amount in zip(segment_rows, amounts.tolist(), strict=True):
+        amounts_by_row: dict[int, list[Amount]] = {row: [] for row in sorted(rows)}
+        names = iter(amounts_by_row)
+        for lists, segment_rows in split_rows(self.index.segments, np.array([*amounts_by_row], np.int64)):
+            here = list(islice(names, len(segment_rows)))
+            for word, amounts, is_query_word in self._amounts(lists, segment_rows):
+                for row, amount in zip(here, amounts.tolist(), strict=True):
                     if amount > 0:
                         amounts_by_row[row].append((word, amount, is_query_word))
         return amounts_by_row
 
-    def _amounts(self, lists: PostingLists, rows: Array, norms: Floats) -> Iterator[tuple[str, Floats, bool]]:
-        """Yield for each word its part in the scores of some documents of a segment."""
+    def _amounts(self, lists: PostingLists, rows: Array) -> Iterator[tuple[str, Floats, bool]]:
+        """Yield for each word its part in the scores of some documents of a segment; added words come last."""
+        norms = K1 * (1 - B + B * lists.lengths[rows].astype(np.float64) / self.index.average)
 
         def amount(stem: str, form: str = "") -> Floats:
             times = lists.times_of(lists.places_of(stem, form), rows)
@@ -230,3 +231,13 @@ class WordScorer:
             yield term.forms[0], self.weights[term.stem] * term.weight * term_amounts, True
         for stem, (word, weight) in self.added.items():
             yield word, weight * self.index.inverse_document_frequency(stem) * amount(stem), False
+
+    def score_rows(self, rows: Array) -> Floats:
+        """Return BM25 of some documents, by their rising rows, with the words of the query; needs no compiled kernel."""
+        scores, start = np.zeros(len(rows)), 0
+        for lists, segment_rows in split_rows(self.index.segments, rows):
+            here = slice(start, start + len(segment_rows))
+            for _, amounts, _ in islice(self._amounts(lists, segment_rows), len(self.known)):
+                scores[here] += amounts
+            start = here.stop
+        return scores

@@ -29,12 +29,6 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 READING = "reading"  # setting: numbers of files and documents that were read, and of skipped ones by reason
-KINDS = (
-    "documents", "read", "passages", "left_out", "language", "repeated", "copies", "undated", "file_dated", "removed",
-    "short", "vectors",
-)  # fmt: skip
-DOCUMENTS, READ, PASSAGES, LEFT_OUT, LANGUAGES, REPEATED, DUPLICATES = KINDS[:7]
-UNDATED_DOCUMENTS, FILE_DATED, REMOVED, SHORT_TEXTS, EMBEDDINGS = KINDS[7:]
 
 
 @dataclass(frozen=True)
@@ -49,49 +43,48 @@ class AccountEntry:
 
 def build_account(collection: Collection) -> tuple[AccountEntry, ...]:
     """Return the account of a collection in its current state, without entries for zero numbers."""
-    settings, database = collection.settings, collection.generation.database
-    exclusions, problems = find_exclusions(collection), facts.n_problems(database)
-    n_undated, n_unread = collection.dates.count_undated()
+    database, exclusions = collection.generation.database, find_exclusions(collection)
     size = count_documents(collection)
-    entries = [AccountEntry(DOCUMENTS, size.documents, str(size))]
-    if reading := settings.get(READING):
-        entries.append(AccountEntry(READ, int(reading["read"]), describe_reading(reading)))
-    passage_counts = count_passages(collection)
-    entries += (
-        [AccountEntry(PASSAGES, passage_counts["passages"], describe_passages(passage_counts))]
-        if passage_counts["long"]
-        else []
-    )
-    if problems:
+    entries = [AccountEntry("documents", size.documents, str(size))]
+    if reading := collection.settings.get(READING):
+        entries.append(AccountEntry("read", int(reading["read"]), describe_reading(reading)))
+    passages = count_passages(collection)
+    if passages["long"]:
+        entries.append(AccountEntry("passages", passages["passages"], describe_passages(passages)))
+    if problems := facts.n_problems(database):
         noun = "entry" if problems == 1 else "entries"
-        entries.append(AccountEntry(LEFT_OUT, problems, f"{problems:,} {noun} of what was left out or not read whole"))
+        entries.append(
+            AccountEntry("left_out", problems, f"{problems:,} {noun} of what was left out or not read whole")
+        )
     entries += _language_entries(collection)
     if exclusions.repeated_said:
-        entries.append(AccountEntry(REPEATED, exclusions.repeated_documents, exclusions.repeated_said))
+        entries.append(AccountEntry("repeated", exclusions.repeated_documents, exclusions.repeated_said))
     if exclusions.copies_said:
-        entries.append(
-            AccountEntry(DUPLICATES, exclusions.n_copies, f"{exclusions.copies_said}: each kind is counted once")
-        )
-    if n_undated and n_undated < len(collection):
-        unread_note = f", including {n_unread:,} with an unreadable date" if n_unread else ""
-        size = count_documents(collection, collection.documents.undated_rows())
-        verb = "has" if n_undated == 1 else "have"
-        entries.append(
-            AccountEntry(UNDATED_DOCUMENTS, n_undated, f"{size} {verb} no date{unread_note}", f"date:{NO_VALUE}")
-        )
-    if file_dated := collection.dates.file_dated_rows():
-        size = count_documents(collection, file_dated)
-        verb = "has" if size.rows == 1 else "have"
-        entries.append(AccountEntry(FILE_DATED, len(file_dated), f"{size} {verb} only the date of the file"))
+        sentence = f"{exclusions.copies_said}: each kind is counted once"
+        entries.append(AccountEntry("copies", exclusions.n_copies, sentence))
+    entries += _date_entries(collection)
     if removed_ids := facts.removed(database):
         n_passages = sum(removed_ids.values())
         relative_clause = "that was removed" if len(removed_ids) == 1 else "that were removed"
         sentence = describe_excluded(len(removed_ids) - n_passages, n_passages, relative_clause)
-        entries.append(AccountEntry(REMOVED, len(removed_ids), f"{sentence} out when it is grown again"))
+        entries.append(AccountEntry("removed", len(removed_ids), f"{sentence} out when it is grown again"))
     entries += _embedding_entries(collection)
     if (short_texts := find_short_texts(collection)) is not None:
-        entries.append(AccountEntry(SHORT_TEXTS, len(collection), short_texts.sentence))
+        entries.append(AccountEntry("short", len(collection), short_texts.sentence))
     return tuple(entries)
+
+
+def _date_entries(collection: Collection) -> Iterator[AccountEntry]:
+    n_undated, n_unread = collection.dates.count_undated()
+    if n_undated and n_undated < len(collection):
+        unread_note = f", including {n_unread:,} with an unreadable date" if n_unread else ""
+        size = count_documents(collection, collection.documents.undated_rows())
+        verb = "has" if n_undated == 1 else "have"
+        yield AccountEntry("undated", n_undated, f"{size} {verb} no date{unread_note}", f"date:{NO_VALUE}")
+    if file_dated := collection.dates.file_dated_rows():
+        size = count_documents(collection, file_dated)
+        verb = "has" if size.rows == 1 else "have"
+        yield AccountEntry("file_dated", len(file_dated), f"{size} {verb} only the date of the file")
 
 
 def describe_reading(reading: dict[str, int]) -> str:
@@ -111,38 +104,23 @@ def _embedding_entries(collection: Collection) -> list[AccountEntry]:
     number, n_embedded = len(collection), int(np.count_nonzero(find_rows_with_vectors(collection.vectors)))
     origin = " from the bundled word vectors" if has_word_vectors(collection) else ""
     missing_note = f", {number - n_embedded:,} have none and are placed by their words" if n_embedded < number else ""
-    return [AccountEntry(EMBEDDINGS, n_embedded, f"{n_embedded:,} documents have a vector{origin}{missing_note}")]
+    return [AccountEntry("vectors", n_embedded, f"{n_embedded:,} documents have a vector{origin}{missing_note}")]
 
 
-def _language_entries(collection: Collection) -> list[AccountEntry]:
-    has_language_column, (sizes, n_undetected) = (
-        bool(collection.settings.get(LANGUAGE_COLUMN)),
-        language_sizes(collection),
-    )
-    is_cut = count_documents(collection).cut
+def _language_entries(collection: Collection) -> Iterator[AccountEntry]:
+    sizes, n_undetected = language_sizes(collection)
+    has_column, noun = bool(collection.settings.get(LANGUAGE_COLUMN)), count_documents(collection)
 
-    def format_number(number: int) -> str:
-        return f"{number:,}" if not is_cut else "1 passage" if number == 1 else f"{number:,} passages"
+    def make_entry(number: int, clause: str, value: str) -> AccountEntry:
+        passages = f" passage{'s' * (number != 1)}" if noun.cut else ""
+        return AccountEntry("language", number, f"{number:,}{passages} {clause}", f"{LANGUAGE}:{value}" * has_column)
 
-    entries = [
-        AccountEntry(
-            LANGUAGES, size, f"{format_number(size)} in {name}", f'{LANGUAGE}:"{name}"' if has_language_column else ""
-        )
-        for name, size in sizes.items()
-    ]
+    for name, size in sizes.items():
+        yield make_entry(size, f"in {name}", f'"{name}"')
     if n_undetected and sizes:
-        query = f"{LANGUAGE}:{NO_VALUE}" if has_language_column else ""
-        entries.append(
-            AccountEntry(
-                LANGUAGES,
-                n_undetected,
-                f"{format_number(n_undetected)} too short or too mixed to detect the language",
-                query,
-            )
-        )
+        yield make_entry(n_undetected, "too short or too mixed to detect the language", NO_VALUE)
     for code, number in (collection.settings.get("languages_left_out") or {}).items():
-        entries.append(AccountEntry(LANGUAGES, int(number), f"{number:,} in {language_name(code)}, left out"))
-    return entries
+        yield AccountEntry("language", int(number), f"{number:,} in {language_name(code)}, left out")
 
 
 MIN_MEAN_WORDS = 15.0  # counted words of a document, on average: longer documents are never called short

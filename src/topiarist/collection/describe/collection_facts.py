@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from topiarist.storage.database import Database
 from topiarist.storage.date_table import MAX_SOURCES as MOST_SOURCES
 from topiarist.storage.date_table import Dates
 from topiarist.text.date_orders import summarise_orders
-from topiarist.text.fields import CATEGORY, DATE, NUMBER, Field
+from topiarist.text.fields import CATEGORY, DATE, NUMBER
 from topiarist.text.language import LANGUAGE, LANGUAGE_COLUMN, language_name
 from topiarist.text.query import field_key
 from topiarist.text.readers.columns import ROLES, TableColumns
@@ -101,26 +101,24 @@ MAX_COLUMNS = 12  # columns in a sentence
 
 def summarise_tables(table_counts: Mapping[TableColumns, int]) -> list[dict[str, Any]]:
     """Return the roles of columns in the tables that were read, the most frequent first, as JSON data."""
-    largest = sorted(table_counts.items(), key=lambda item: -item[1])
-    return [
-        {**{role: getattr(columns, role) for role in ROLES}, "tables": times}
-        for columns, times in largest[:MAX_COLUMNS]
-    ]
+    largest = sorted(table_counts.items(), key=lambda item: -item[1])[:MAX_COLUMNS]
+    return [{role: getattr(columns, role) for role in ROLES} | {"tables": number} for columns, number in largest]
 
 
 def summarise_columns(collection: Collection) -> dict[str, Any]:
     """Return the columns and dates of a collection as JSON data; ``field`` has all facts of a column."""
     database, account = collection.generation.database, collection.dates.account
     n_undated, n_unread = collection.dates.count_undated()
-    table_columns = collection.settings.get(TABLE_COLUMNS, [])
-    passages_note = describe_passages(collection.settings.get(PASSAGES) or {})
+    tables, passages_note = (
+        collection.settings.get(TABLE_COLUMNS, []), describe_passages(collection.settings.get(PASSAGES) or {})
+    )  # fmt: skip
     first, last = collection.dates.span()
     return {
         "folder": collection.folder.display_path,
         "documents": len(collection),
         "whole_documents": count_documents(collection).documents,
-        "tables": collection.settings.get(TABLE_COLUMNS, []),
-        "said": [*filter(None, [passages_note]), *describe_columns(database, table_columns, fields=False)],
+        "tables": tables,
+        "said": [*filter(None, [passages_note]), *describe_columns(database, tables, fields=False)],
         "dates": {
             "first": first, "last": last, "undated": n_undated, "unread": n_unread,
             "file_dated": len(collection.dates.file_dated_rows()), "undecided": account.undecided,
@@ -133,12 +131,11 @@ def summarise_columns(collection: Collection) -> dict[str, Any]:
 
 def describe_documents(database: Database, settings: Mapping[str, Any]) -> tuple[str, ...]:
     """Return sentences about passages, columns and dates of the documents."""
-    passages_note = describe_passages(settings.get(PASSAGES) or {})
-    return tuple(
-        f"{sentence}."
-        for sentence in (passages_note, *describe_columns(database, settings.get(TABLE_COLUMNS, [])))
-        if sentence
+    sentences = (
+        describe_passages(settings.get(PASSAGES) or {}),
+        *describe_columns(database, settings.get(TABLE_COLUMNS, [])),
     )
+    return tuple(f"{sentence}." for sentence in sentences if sentence)
 
 
 def describe_columns(
@@ -146,10 +143,11 @@ def describe_columns(
 ) -> list[str]:
     """Return sentences about columns and dates."""
     sentences = [describe_text_column(column) for column in table_columns[:3]]
-    columns = ColumnTable(database).fields() if fields else ()
-    if columns:
-        descriptions = [f"{column.name} ({describe_field(asdict(column))})" for column in columns[:MAX_COLUMNS]]
-        sentences.append(f"Columns: {', '.join(descriptions)}{_count_more(columns)}")
+    if fields and (columns := ColumnTable(database).fields()):
+        descriptions = [f"{column.name} ({describe_field(asdict(column))})" for column in columns]
+        listed = ", ".join(descriptions[:MAX_COLUMNS])
+        more = f" and {len(descriptions) - MAX_COLUMNS:,} more" if len(descriptions) > MAX_COLUMNS else ""
+        sentences.append(f"Columns: {listed}{more}")
     return [*sentences, *describe_dates(database)]
 
 
@@ -176,15 +174,13 @@ def describe_dates(database: Database) -> list[str]:
     """Return sentences about the order of day and month, and documents without a date; empty without any date."""
     dates = Dates(database)
     account, (n_undated, n_unread) = dates.account, dates.count_undated()
-    orders = (
-        summarise_orders(account.orders.items(), partial=len(account.orders) == MOST_SOURCES) if account.orders else []
-    )
+    is_partial = len(account.orders) == MOST_SOURCES
+    orders = summarise_orders(account.orders.items(), partial=is_partial) if account.orders else []
     sentences = [f"Dates{' ' if order.startswith('of ') else ': '}{order}" for order in orders]
     if n_unread:
         examples = ", ".join(f"“{text}”" for text in account.examples)
-        sentences.append(
-            f"{_format_documents(n_unread)} a date that could not be read{f' (such as {examples})' if examples else ''}"
-        )
+        such_as = f" (such as {examples})" if examples else ""
+        sentences.append(f"{_format_documents(n_unread)} a date that could not be read{such_as}")
     if n_undated > n_unread and dates.any():
         sentences.append(f"{_format_documents(n_undated - n_unread)} no date")
     return sentences
@@ -196,13 +192,9 @@ def describe_undated(database: Database) -> str:
     if not n_undated:
         return ""
     unread_note = f" (including {n_unread:,} with an unreadable date)" if n_unread else ""
-    return f"{_format_documents(n_undated)} no date{unread_note}: no filter by date finds {'it' if n_undated == 1 else 'them'}."
+    pronoun = "it" if n_undated == 1 else "them"
+    return f"{_format_documents(n_undated)} no date{unread_note}: no filter by date finds {pronoun}."
 
 
 def _format_documents(number: int) -> str:
     return f"{number:,} document{' has' if number == 1 else 's have'}"
-
-
-def _count_more(fields: Iterable[Field]) -> str:
-    number = len(list(fields)) - MAX_COLUMNS
-    return f" and {number:,} more" if number > 0 else ""

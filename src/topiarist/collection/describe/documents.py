@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import Ints
-from topiarist.collection.contents import Counting
 from topiarist.collection.copies import CopiesOf, copies_of
+from topiarist.collection.describe.statistics import Figures
+from topiarist.collection.describe.text_levels import compute_word_posterior, iter_tokens
 from topiarist.collection.passages import ParentDocument, find_parent, sum_parent_shares
 from topiarist.collection.search.results import MIN_PLACE_SHARE, Place
 from topiarist.collection.search.vector_scores import cosines
 from topiarist.collection.unsorted import explain_unsorted
-from topiarist.estimators.tree import abstraction
 from topiarist.estimators.tree.fitted_tree import compute_posterior
 from topiarist.estimators.tree.topic_certainty import MAX_CERTAINTY
 from topiarist.storage.marks import PassageNote
 from topiarist.text.documents import Document
 from topiarist.text.repeated import spans as repeated_spans
-from topiarist.text.stems import find_stems
-from topiarist.text.stop_words import resolve_stop_words
-from topiarist.trees.levels import node_posterior
-from topiarist.trees.tree import Tree
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -124,10 +118,8 @@ def list_topic_words(
     specialness = np.clip(1.0 - parent_words / np.maximum(probabilities, 1e-300), 0.0, 1.0)
     order = np.argsort(-probabilities if most_probable or not parents else -probabilities * specialness, kind="stable")
     display_words = () if most_probable else collection.tree.nodes[outline.node(topic)].words
-    display_columns = [vocabulary.columns[word] for word in display_words if word in vocabulary.columns][:n]
-    columns = [*display_columns, *(column for column in order[: 2 * n].tolist() if column not in set(display_columns))][
-        :n
-    ]
+    display_columns = [vocabulary.columns[word] for word in display_words if word in vocabulary.columns]
+    columns = list(dict.fromkeys([*display_columns, *order[: 2 * n].tolist()]))[:n]
     frequency = np.diff(collection.counts[:, columns].tocsc().indptr) if columns else ()
     return tuple(
         TopicWord(vocabulary.words[column], float(probabilities[column]), float(specialness[column]), int(number))
@@ -135,56 +127,51 @@ def list_topic_words(
     )
 
 
-def compute_visible_levels(tree: Tree, topics: Sequence[int]) -> Ints:
-    """Return the level of each model node; ``topics`` has -1 for nodes that count at the level above."""
-    levels = np.zeros(len(tree), np.int64)
-    for node in tree.depth_first()[1:]:
-        levels[node] = levels[tree.parents[node]] + (topics[node] >= 0)
-    return levels
-
-
 def load_document_details(collection: Collection, id: str) -> DocumentDetails:
     """Load the topics, levels and words of a document."""
-    row = collection.documents.row_of(id)
+    row, figures, outline = collection.documents.row_of(id), Figures(collection), collection.outline
     document = collection.documents.get(row)
-    outline, fitted, counts = collection.outline, collection.tree_model, collection.counts[[row]]
-    shares = collection.shares[[row]].toarray().astype(np.float64)
-    depths = compute_visible_levels(fitted.tree, outline.node_topics)
-    columns, level, probability = abstraction.word_levels(counts, fitted, shares, depths).document(0)
-    places = {int(column): place for place, column in enumerate(columns)}
-    absent_words = abstraction.ghost_words(counts, fitted, shares, MAX_ABSENT_WORDS, depths)[0][0]
-    level_counts: Any = np.zeros(int(depths.max()) + 1)
+    repeated = tuple(repeated_spans(document.text, collection.counting.repeated.forms))
+    posterior = compute_word_posterior(figures, row)
+    tokens = [
+        (word, start, end, column)
+        for word, start, end, column in iter_tokens(figures, document.text)
+        if column is not None
+        and (column < 0 or column in posterior.rows)
+        and not any(first <= start < last for first, last in repeated)
+    ]
     marks = []
-    repeated = repeated_spans(document.text, collection.counting.repeated.forms)
-    for start, end, word, column in iter_word_spans(document.text, collection.counting):
-        if any(first <= start < last for first, last in repeated):
-            continue
-        if column is None:
-            marks.append(Mark(start, end, word, 0, 1.0))
-            level_counts[0] += 1
-        elif column in places:
-            level_probabilities = probability[places[column]]
-            marks.append(Mark(start, end, word, int(level[places[column]]), float(level_probabilities.max())))
-            level_counts += level_probabilities
-    path = fitted.tree.path(fitted.class_nodes[int(shares[0].argmax())] if shares.any() else fitted.tree.root)
-    topic_places = list_places(collection, collection.certainties([row]))[0]
-    topics = [outline.node_topics[node] for node in path if outline.node_topics[node] >= 0]
-    words, total = collection.counting.vocabulary.words, max(float(level_counts.sum()), 1e-300)
+    for word, start, end, column in tokens:
+        level, _, probability, _ = posterior.of(column) if column >= 0 else (0, 0, 1.0, 1.0)
+        marks.append(Mark(start, end, word, level, probability))
+    path, absent_words = figures.tree.path(figures.largest_class(row)), figures.absent_words(row, MAX_ABSENT_WORDS)
+    amounts = posterior.amounts(tokens, posterior.levels, 0)
     levels = tuple(
         Level(
-            topic, outline.name(topic), float(level_counts[step] / total),
-            tuple(words[column] for column in absent_words[step] if column >= 0) if step else (),
+            outline.topics[node],
+            figures.tree.names[node],
+            float(amounts[step]),
+            tuple(absent_words[step]) if step else (),
         )
-        for step, topic in enumerate(topics)
-    )  # fmt: skip
+        for step, node in enumerate(path)
+    )
     return DocumentDetails(
-        row, document, collection.marks.tags_of([row])[0], topic_places, levels, tuple(marks),
-        outline.pins.get(document.id), tuple(repeated), copies_of(collection, row),
-        collection.columns.of([row]).get(row, {}), collection.dates.load_originals([row]).get(row, ""),
-        collection.dates.has_file_date(row), collection.passage_notes.of([row]).get(row, ()),
-        explain_unsorted(collection, [row])[0] if collection.hard_to_place[row] else "",
-        compare_evidence(collection, row),
-    )  # fmt: skip
+        row,
+        document,
+        tags=collection.marks.tags_of([row])[0],
+        places=list_places(collection, collection.certainties([row]))[0],
+        levels=levels,
+        marks=tuple(marks),
+        pinned=outline.pins.get(document.id),
+        repeated=repeated,
+        copies=copies_of(collection, row),
+        columns=collection.columns.of([row]).get(row, {}),
+        given_date=collection.dates.load_originals([row]).get(row, ""),
+        has_file_date=collection.dates.has_file_date(row),
+        notes=collection.passage_notes.of([row]).get(row, ()),
+        unsorted=explain_unsorted(collection, [row])[0] if collection.hard_to_place[row] else "",
+        voices=compare_evidence(collection, row),
+    )
 
 
 @dataclass(frozen=True)
@@ -230,49 +217,18 @@ def load_parent_details(collection: Collection, id: str) -> ParentDetails | None
 def list_places(collection: Collection, shares: Any, min_share: float = MIN_PLACE_SHARE) -> list[tuple[Place, ...]]:
     """Return the topics with classes in which each document has at least ``min_share``, the largest first."""
     outline = collection.outline
-    nodes = node_posterior(outline.tree, outline.class_nodes, shares)
-    ends = sorted(set(outline.class_nodes))
-    shares_of_ends = nodes[:, ends] - np.stack(
-        [nodes[:, list(outline.tree.children(node))].sum(axis=1) for node in ends], axis=1
-    )
-    places = []
-    for row in np.minimum(shares_of_ends, MAX_CERTAINTY):
-        columns = [place for place in np.argsort(-row, kind="stable") if row[place] >= min_share]
-        places.append(
-            tuple(
-                Place(outline.topics[ends[place]], outline.tree.path_names(ends[place])[1:], float(row[place]))
-                for place in columns
-            )
+    ends, column = np.unique(outline.class_nodes, return_inverse=True)
+    shares_of_ends = np.zeros((len(shares), len(ends)))
+    np.add.at(shares_of_ends.T, column, np.asarray(shares, np.float64).T)
+    places = [Place(outline.topics[end], outline.tree.path_names(end)[1:], 0.0) for end in ends.tolist()]
+    return [
+        tuple(
+            replace(places[place], share=float(row[place]))
+            for place in np.argsort(-row, kind="stable")
+            if row[place] >= min_share
         )
-    return places
-
-
-def iter_word_spans(text: str, counting: Counting) -> Iterator[tuple[int, int, str, int | None]]:
-    """Yield start, end, word and column of the known words of a text; general words have no column (None)."""
-    columns, general = _make_column_lookup(counting), frozenset(counting.general)
-    phrases, stop_words = frozenset(counting.vocabulary.phrases), resolve_stop_words(counting.settings.stop_words)
-    tokens = list(counting.settings.tokenizer.offsets(text))
-    place = 0
-    while place < len(tokens):
-        word, start, end = tokens[place]
-        place += 1
-        if phrases and place < len(tokens):
-            other, other_start, other_end = tokens[place]
-            if f"{word} {other}" in phrases and not any(map(str.isalnum, text[end:other_start])):
-                word, end, place = f"{word} {other}", other_end, place + 1
-        if word in general:
-            yield start, end, word, None
-        elif word not in stop_words and (column := counting.column(columns(word))) is not None:
-            yield start, end, word, column
-
-
-def _make_column_lookup(counting: Counting) -> Any:
-    """Return a function from a word to its column, by its stem if words are stemmed."""
-    vocabulary, language = counting.vocabulary, counting.settings.stem
-    if language is None:
-        return vocabulary.columns.get
-    by_stem = {stem: column for column, stem in enumerate(find_stems(vocabulary.words, language))}
-    return lambda word: by_stem.get(find_stems([word], language)[0])
+        for row in np.minimum(shares_of_ends, MAX_CERTAINTY)
+    ]
 
 
 MAX_NEAR_DOCUMENTS = 3  # similar documents in a comparison
@@ -317,44 +273,41 @@ def compare_evidence(collection: Collection, row: int) -> EvidenceComparison | N
         return None
     counts, vector, outline = collection.counts[[row]], vectors[[row]], collection.outline
     no_words = csr_array(counts.shape, dtype=counts.dtype)
-    place = outline.class_nodes[int(collection.shares[[row]].toarray()[0].argmax())]
     word_topic, vector_topic = (
         _find_best_topic(collection, compute_posterior(collection.model, *evidence)[0])
         for evidence in ((counts,), (no_words, vector))
     )
-    sentence = _describe_evidence(collection, place, word_topic, vector_topic)
+    place = outline.class_nodes[int(collection.shares[[row]].toarray()[0].argmax())]
     return EvidenceComparison(
-        sentence,
-        outline.topics[word_topic[0]],
-        word_topic[1],
-        outline.topics[vector_topic[0]],
-        vector_topic[1],
-        _find_near_documents(collection, row),
+        said=_describe_evidence(collection, place, word_topic, vector_topic),
+        by_words=outline.topics[word_topic[0]],
+        words_certainty=word_topic[1],
+        by_vector=outline.topics[vector_topic[0]],
+        vector_certainty=vector_topic[1],
+        near=_find_near_documents(collection, row),
     )
 
 
-def _find_best_topic(collection: Collection, rows: Any) -> tuple[int, float]:
-    by_node: dict[int, float] = {}
-    for node, share in zip(collection.outline.class_nodes, np.asarray(rows, np.float64).tolist(), strict=True):
-        by_node[node] = by_node.get(node, 0.0) + share
-    best = max(by_node, key=lambda node: by_node[node])
-    return best, by_node[best]
+def _find_best_topic(collection: Collection, shares: Any) -> tuple[int, float]:
+    by_node = np.bincount(collection.outline.class_nodes, np.asarray(shares, np.float64))
+    return int(by_node.argmax()), float(by_node.max())
 
 
 def _describe_evidence(
     collection: Collection, place: int, word_topic: tuple[int, float], vector_topic: tuple[int, float]
 ) -> str:
-    name = collection.outline.tree.names
-    if word_topic[0] == vector_topic[0] == place:
-        return f"Its words ({_percent(word_topic[1])} sure) and its vector ({_percent(vector_topic[1])}) agree."
-    if word_topic[0] == place:
-        return f"Its words decided ({_percent(word_topic[1])} sure): its vector alone would put it under {name[vector_topic[0]]}."
-    if vector_topic[0] == place:
-        return f"Its vector decided ({_percent(vector_topic[1])} sure): its words alone would put it under {name[word_topic[0]]}."
-    return (
-        f"Words and vector together: words alone would put it under {name[word_topic[0]]}, its vector under "
-        f"{name[vector_topic[0]]}."
-    )
+    names = collection.outline.tree.names
+    (by_words, words_sure), (by_vector, vector_sure) = word_topic, vector_topic
+    if by_words == by_vector == place:
+        return f"Its words ({_percent(words_sure)} sure) and its vector ({_percent(vector_sure)}) agree."
+    if by_words == place:
+        other = f"its vector alone would put it under {names[by_vector]}."
+        return f"Its words decided ({_percent(words_sure)} sure): {other}"
+    if by_vector == place:
+        other = f"its words alone would put it under {names[by_words]}."
+        return f"Its vector decided ({_percent(vector_sure)} sure): {other}"
+    alone = f"words alone would put it under {names[by_words]}, its vector under {names[by_vector]}."
+    return f"Words and vector together: {alone}"
 
 
 def _percent(certainty: float) -> str:

@@ -44,36 +44,34 @@ def make_table(collection: Collection, kind: str, *, n_words: int, texts: bool, 
     """Return the documents, parent documents, topics, words or saved searches of a collection as a table."""
     outline = collection.outline
     if kind == "documents":
-        blocks = [range(start, min(start + BLOCK, len(collection))) for start in range(0, len(collection), BLOCK)]
-        label_documents, fact_documents = tee(
-            document for rows in blocks for document in collection.documents.load_many(rows, texts=texts)
-        )
-        labels, facts = (
-            (document.labels for document in label_documents),
-            _iter_document_facts(collection, fact_documents, texts=texts),
-        )
-        names, types = _column_names(collection)
-        further_facts = (row_facts for rows in blocks for row_facts in iter_row_facts(collection, rows, names))
-        rows = tables.iter_document_rows(collection.assignments, labels, facts, rho=rho, further_facts=further_facts)
-        return ExportedTable(rows, (*tables.DOCUMENT_FIELDS, *MARKS, *names.values()), types)
+        return _make_document_table(collection, texts=texts, rho=rho)
     if kind == PARENT_DOCUMENTS:
         return _make_parent_table(collection, rho)
     if kind == SEARCHES:
         return ExportedTable(_iter_search_rows(collection), SEARCH_FIELDS, dict.fromkeys(SEARCH_FIELDS[:4], "text"))
     if kind == "topics":
-        return ExportedTable(
-            _replace_node_numbers(_iter_topic_rows(collection, n_words), outline.topics, ("id", "parent")),
-            tables.TOPIC_FIELDS,
-        )
-    fitted, vocabulary = collection.tree_model, collection.counting.vocabulary
-    visible = _fitted_tree(collection)
-    rows = tables.iter_word_rows(
-        visible.tree, fitted.word_given_node[list(visible.origin)], vocabulary.words, n_words=n_words
+        rows = _replace_node_numbers(_iter_topic_rows(collection, n_words), outline.topics, ("id", "parent"))
+        return ExportedTable(rows, tables.TOPIC_FIELDS)
+    fitted, vocabulary, visible = collection.tree_model, collection.counting.vocabulary, _fitted_tree(collection)
+    word_given_node = fitted.word_given_node[list(visible.origin)]
+    rows = tables.iter_word_rows(visible.tree, word_given_node, vocabulary.words, n_words=n_words)
+    topics = [outline.node_topics[node] for node in visible.origin]
+    return ExportedTable(_replace_node_numbers(rows, topics, ("topic",)), tables.WORD_FIELDS)
+
+
+def _make_document_table(collection: Collection, *, texts: bool, rho: float) -> ExportedTable:
+    blocks = [range(start, min(start + BLOCK, len(collection))) for start in range(0, len(collection), BLOCK)]
+    load = collection.documents.load_many
+    first, second = tee(document for rows in blocks for document in load(rows, texts=texts))
+    names, types = _column_names(collection)
+    rows = tables.iter_document_rows(
+        collection.assignments,
+        (document.labels for document in first),
+        _iter_document_facts(collection, second, texts=texts),
+        rho=rho,
+        further_facts=(row_facts for rows in blocks for row_facts in iter_row_facts(collection, rows, names)),
     )
-    return ExportedTable(
-        _replace_node_numbers(rows, [outline.node_topics[node] for node in visible.origin], ("topic",)),
-        tables.WORD_FIELDS,
-    )
+    return ExportedTable(rows, (*tables.DOCUMENT_FIELDS, *MARKS, *names.values()), types)
 
 
 def _iter_search_rows(collection: Collection) -> Iterator[dict[str, Any]]:
@@ -94,21 +92,12 @@ def _make_parent_table(collection: Collection, rho: float) -> ExportedTable:
         {"title": parent.title, "source": passage.source, "date": passage.date}
         for parent, passage in zip(documents, first, strict=True)
     )
-    further_facts = ({"passages": len(parent.rows)} for parent in documents)
-    assignments = assign_documents(
-        collection.outline,
-        sum_parent_shares(collection, documents),
-        [parent.id for parent in documents],
-        collection.tree.words,
-    )
+    ids, shares = [parent.id for parent in documents], sum_parent_shares(collection, documents)
     rows = tables.iter_document_rows(
-        assignments,
-        (passage.labels for passage in first),
-        facts,
-        rho=rho,
-        n_topics=MAX_TOPICS,
-        further_facts=further_facts,
-    )
+        assign_documents(collection.outline, shares, ids, collection.tree.words),
+        (passage.labels for passage in first), facts, rho=rho, n_topics=MAX_TOPICS,
+        further_facts=({"passages": len(parent.rows)} for parent in documents),
+    )  # fmt: skip
     return ExportedTable(rows, (*tables.DOCUMENT_FIELDS, "passages"))
 
 
@@ -191,21 +180,12 @@ def iter_row_facts(collection: Collection, rows: Sequence[int], names: Mapping[s
     given_dates, cells = collection.dates.load_originals(rows), collection.columns.typed(rows)
     notes = collection.passage_notes.of(rows)
     for row, row_tags in zip(rows, tags, strict=True):
-        values = cells.get(row, {})
         facts = {"tags": list(row_tags), "read": row in read, "date_given": given_dates.get(row, "")}
-        yield (
-            facts
-            | {"passage_notes": [str(note) for note in notes.get(row, ())]}
-            | {
-                column_name: _cell_value(values.get(name, []), name in multiple_columns)
-                for name, column_name in names.items()
-            }
-        )
-
-
-def _cell_value(values: list[Any], is_multiple: bool) -> Any:
-    present_values = [value for value in values if value is not None]
-    return present_values if is_multiple else present_values[0] if present_values else None
+        facts["passage_notes"] = [str(note) for note in notes.get(row, ())]
+        for name, column_name in names.items():
+            values = [value for value in cells.get(row, {}).get(name, []) if value is not None]
+            facts[column_name] = values if name in multiple_columns else values[0] if values else None
+        yield facts
 
 
 def _with_topic_numbers(collection: Collection, text: str) -> str:

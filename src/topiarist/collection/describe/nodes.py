@@ -77,11 +77,9 @@ def describe_nodes(
     Coherence and typical documents are computed on a sample as large as the sample for growth; document frequencies on
     all documents. ``fields`` are names of fields of knowledge: "auto", "none", or the lines of a list.
     """
-    tree = model.tree
-    mask = tree.path_mask(model.class_nodes)
+    tree, vocabulary = model.tree, corpus.vocabulary.words
     sample = _sample_documents(csr_array(shares))
     sampled_counts = corpus.counts if sample is None else select_rows(corpus.counts, sample)
-    vocabulary = corpus.vocabulary.words
     functional = frozenset[str]().union(*map(function_words, language.split()))
     texts = texts if texts is not None else corpus.texts
     empty = np.array([word in functional for word in vocabulary], bool) if functional else None
@@ -89,14 +87,12 @@ def describe_nodes(
     readings = None
     if texts is not None:
         read_columns = {
-            *list_usable_words(presence, vocabulary, empty).tolist(),
-            *list_candidate_words(presence, n_words).tolist(),
-        }
-        readings = extract_features(
-            texts, sample_documents(shares), [vocabulary[column] for column in sorted(read_columns)]
-        )
+            *list_usable_words(presence, vocabulary, empty).tolist(), *list_candidate_words(presence, n_words).tolist()
+        }  # fmt: skip
+        read_rows = sample_documents(shares)
+        readings = extract_features(texts, read_rows, [vocabulary[column] for column in sorted(read_columns)])
         readings = _remove_ignored_phrases(readings, frozenset(ignored))
-        sampled_texts = (texts[row] for rows in sample_documents(shares) for row in rows)
+        sampled_texts = (texts[row] for rows in read_rows for row in rows)
         spare_columns = list_candidate_words(presence, max(n_words, COHERENCE_WORDS)).tolist()
         readings = remove_pieces(readings, sampled_texts, sampled_counts, vocabulary, read_columns.union(spare_columns))
         functional = functional | readings.verbs | readings.pieces
@@ -111,9 +107,9 @@ def describe_nodes(
     names = name_nodes(presence, vocabulary, model.class_nodes, readings, empty=empty, fields=field_names)
     name_columns = _list_name_columns(names, vocabulary, readings, field_list, sampled_counts)
     typical = select_typical(model, shares, sampled_counts, n_documents, name_columns, eligible, sample)
-    words = [tuple(corpus.vocabulary.words[column] for column in node_columns) for node_columns in columns]
+    words = [tuple(vocabulary[column] for column in node_columns) for node_columns in columns]
     words[tree.root] = (*general[:n_words], *words[tree.root])
-    size = sum_columns(shares) @ mask
+    size = sum_columns(shares) @ tree.path_mask(model.class_nodes)
     coherence = compute_coherences([node_columns[:COHERENCE_WORDS] for node_columns in columns], sampled_counts)
     # sparse, because few of the nodes are on a path
     word_given_class = csr_array(model.node_given_class) @ model.word_given_node
@@ -145,10 +141,9 @@ def _list_name_columns(
 
 
 def _remove_ignored_phrases(readings: TextFeatures, ignored: frozenset[str]) -> TextFeatures:
-    phrases = {
-        phrase: by_leaf for phrase, by_leaf in readings.phrases.items() if not ignored.intersection(phrase.split())
-    }
-    return replace(readings, phrases=phrases)
+    by_phrase = readings.phrases.items()
+    kept = {phrase: by_leaf for phrase, by_leaf in by_phrase if not ignored.intersection(phrase.split())}
+    return replace(readings, phrases=kept)
 
 
 def assign_names(
@@ -168,22 +163,19 @@ def assign_names(
     none (−1). A heading without characteristic words is named by its two largest children, by
     ``sizes``.
     """
-    unnamed = Tree(tree.parents)
-    if tree.names != unnamed.names:
+    if tree.names != Tree(tree.parents).names:
         return Tree(tree.parents, tuple(name or ROOT for name in tree.names))
-    names, sizes = names or [()] * len(tree), sizes or [0.0] * len(tree)
+    names, sizes, former_names = names or [()] * len(tree), sizes or [0.0] * len(tree), former_names or {}
     node_names = [ROOT] + [""] * (len(tree) - 1)
-    for node in range(1, len(tree)):
-        if earlier_names and (
-            node in unchanged
-            or (
-                JOINT not in earlier_names[node]
-                and (earlier_names[node] in names[node] or _is_still_valid(earlier_names[node], words[node]))
-            )
-        ):
-            node_names[node] = earlier_names[node]
+    for node, earlier in list(enumerate(earlier_names))[1:]:
+        is_candidate = JOINT not in earlier and (earlier in names[node] or _is_still_valid(earlier, words[node]))
+        if node in unchanged or is_candidate:
+            node_names[node] = earlier
     used_names = {name.casefold() for name in node_names}
-    former_names = former_names or {}
+
+    def give_name(node: int, name: str) -> None:
+        node_names[node] = name
+        used_names.add(name.casefold())
 
     def list_used(node: int) -> set[str]:
         return used_names | {name for name, owner in former_names.items() if owner != node}
@@ -191,24 +183,21 @@ def assign_names(
     joined_nodes = list[int]()
     for parent in range(len(tree)):
         children = tree.children(parent)
-        sibling_names = {node_names[child] for child in children} - {""}
         for child in children:
             if node_names[child]:
                 continue
-            single_names = [name for name in names[child] if JOINT not in name]
             if names[child] and JOINT in names[child][0]:
                 joined_nodes.append(child)
                 continue
-            node_names[child] = _choose_distinct_name(sibling_names, list_used(child), single_names, words[child])
-            sibling_names.add(node_names[child])
-            used_names.add(node_names[child].casefold())
+            sibling_names = {node_names[sibling] for sibling in children} - {""}
+            single_names = [name for name in names[child] if JOINT not in name]
+            give_name(child, _choose_distinct_name(sibling_names, list_used(child), single_names, words[child]))
     for node in sorted(joined_nodes, key=lambda node: -tree.depths[node]):  # deepest first: names of children exist
         ranked = sorted(tree.children(node), key=lambda child: (-sizes[child], child))
         possible_names = join_names([node_names[child] for child in ranked])
         # names that retrieve the node come first
         examined_names = [name for name in names[node] if name in possible_names]
-        node_names[node] = _choose_unused_name([*examined_names, *possible_names], list_used(node), words[node])
-        used_names.add(node_names[node].casefold())
+        give_name(node, _choose_unused_name([*examined_names, *possible_names], list_used(node), words[node]))
     return Tree(tree.parents, tuple(node_names))
 
 
@@ -221,23 +210,17 @@ def visible_tree(tree: Tree, nodes: Sequence[NodeSummary], tops: Iterable[int] |
     sizes = [node.size for node in nodes]
     tops = (tree.root,) if tops is None else tuple(tops)
     large = [heading for top in tops for heading in select_large_headings(tree, sizes, top)]
-    words, names = [node.words for node in nodes], [node.names for node in nodes]
-    if not large:
-        return Edit(assign_names(tree, words, names=names, sizes=sizes), tuple(range(len(tree))))
-    edit = collapse(tree, large)
-    top_nodes = {edit.origin.index(top) for top in tops}
-    size = [sizes[node] if edit.tree.parents[place] in top_nodes else 0.0 for place, node in enumerate(edit.origin)]
-    order = edit.tree.in_order(lambda place: (-size[place], place))
-    number = {place: new for new, place in enumerate(order)} | {-1: -1}
-    ordered = Tree(tuple(number[edit.tree.parents[place]] for place in order))
-    origin = tuple(edit.origin[place] for place in order)
-    named_tree = assign_names(
-        ordered,
-        [words[node] for node in origin],
-        names=[names[node] for node in origin],
-        sizes=[sizes[node] for node in origin],
-    )
-    return Edit(named_tree, origin)
+    shape, origin = tree, tuple(range(len(tree)))
+    if large:
+        edit = collapse(tree, large)
+        top_nodes = {edit.origin.index(top) for top in tops}
+        size = [sizes[node] if edit.tree.parents[place] in top_nodes else 0.0 for place, node in enumerate(edit.origin)]
+        order = edit.tree.in_order(lambda place: (-size[place], place))
+        number = {place: new for new, place in enumerate(order)} | {-1: -1}
+        shape = Tree(tuple(number[edit.tree.parents[place]] for place in order))
+        origin = tuple(edit.origin[place] for place in order)
+    words, names = [nodes[node].words for node in origin], [nodes[node].names for node in origin]
+    return Edit(assign_names(shape, words, names=names, sizes=[sizes[node] for node in origin]), origin)
 
 
 def _is_still_valid(name: str, words: tuple[str, ...]) -> bool:

@@ -28,12 +28,7 @@ if TYPE_CHECKING:
 
 GROW = "grow"
 MAX_EDITS = 200  # edits that are searched for a removed topic
-GROW_OPTIONS = (
-    "topics",
-    "model",
-    "hierarchy",
-    "dates",
-)  # options for fields of the recipe; the other fields are environment variables
+GROW_OPTIONS = ("topics", "model", "hierarchy", "dates")  # of the recipe; other fields are environment variables
 GROWN_WITH = "grown_with"  # setting, after a removal: number of remaining documents that the collection was grown with
 
 
@@ -102,14 +97,10 @@ def find_removed_topic(figures: Figures, topic: int) -> RemovedTopic | None:
     next_entry: edit_log.Edit | None = None
     for entry in islice(edit_log.walk(database), MAX_EDITS):
         body = edit_log.state(database, entry.after)
-        if edit_log.FORGOTTEN_KEY in body:
-            next_entry = entry
-            continue
-        state = State.from_dict(body)
-        if topic in state.shape.node_of:
-            now = _find_current_node(figures, state, topic)
+        if edit_log.FORGOTTEN_KEY not in body and topic in (state := State.from_dict(body)).shape.node_of:
             is_edit = next_entry is not None and next_entry.kind in (EDIT, UNDO)
             removal = (next_entry.time, describe_step(database, next_entry)) if next_entry and is_edit else ("", "")
+            now = _find_current_node(figures, state, topic)
             return RemovedTopic(state.shape.name(topic), entry.time, now, *removal)
         next_entry = entry
     return None
@@ -184,25 +175,22 @@ def format_growing_command(settings: dict[str, Any], *, paths: bool = True) -> s
     recipe, typed = settings.get("recipe", {}), settings.get("command")
     defaults = {field.name: field.default for field in fields(Recipe) if field.name not in ("language", "seed")}
     changed = {name: value for name, value in recipe.items() if name in defaults and value != defaults[name]}
-    seed = recipe.get("seed", 0)
+    seed = ["--seed", str(recipe.get("seed", 0))]
     if typed and paths:
         has_seed = any(part == "--seed" or part.startswith("--seed=") for part in typed)
-        return shlex.join([*map(str, typed), *([] if has_seed else ["--seed", str(seed)])])
-    if not typed and paths:
-        arguments = ", ".join(
-            f"{name}={value!r}" for name, value in {**changed, "seed": seed}.items() if name != "hierarchy"
-        )
+        return shlex.join([*map(str, typed), *([] if has_seed else seed)])
+    if paths:
+        values = {name: value for name, value in changed.items() if name != "hierarchy"} | {
+            "seed": recipe.get("seed", 0)
+        }
+        arguments = ", ".join(f"{name}={value!r}" for name, value in values.items())
         return f"Collection.grow(documents, folder, Recipe({arguments}))"
     variables, options = list[str](), list[str]()
     for name, value in changed.items():
-        value_text = (
-            "FILE" if name == "hierarchy" or (name == "stop_words" and not str(value).isalpha()) else str(value)
-        )
+        is_path = name == "hierarchy" or (name == "stop_words" and not str(value).isalpha())
+        text = "FILE" if is_path else "true" if value is True else str(value)
         if name in GROW_OPTIONS:
-            options += [f"--{name}", value_text]
-        elif name == "headings":
-            variables.append("TOPIARIST_NO_HEADINGS=true")
+            options += [f"--{name}", text]
         else:
-            variables.append(f"TOPIARIST_{name.upper()}={value_text.lower() if value is True else value_text}")
-    prefix = ["env", *variables] if variables else []
-    return shlex.join([*prefix, "topiarist", "grow", "SOURCE", *options, "--seed", str(seed)])
+            variables.append("TOPIARIST_NO_HEADINGS=true" if name == "headings" else f"TOPIARIST_{name.upper()}={text}")
+    return shlex.join([*(["env"] * bool(variables)), *variables, "topiarist", "grow", "SOURCE", *options, *seed])

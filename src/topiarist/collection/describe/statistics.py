@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -32,20 +33,14 @@ PRIOR_WORDS = 20  # words without weight, added to the mean weight of the words 
 MIN_RELATIVE_PROBABILITY = 0.01  # of the uniform probability of a word: smaller probabilities count as this
 MIN_PROBABILITY = 1e-6  # of a word in a topic, for the word to be ranked
 COMPARED_WORDS = 1_000  # words of a topic that are compared with other topics
-MIN_COMPARED_TOPICS, MIN_DEVIATIONS = (
-    8,
-    2.0,
-)  # topics, and deviations above their mean overlap, for a topic to be similar
+MIN_COMPARED_TOPICS = 8  # topics, for similar ones to be searched among them
+MIN_DEVIATIONS = 2.0  # deviations above the mean overlap, for a topic to be similar
 MIN_WORD_SHARE = 0.005  # of the occurrences of a word, for a topic to be listed
-TYPICAL_PER_TOPIC, MAX_SPELLING_SAMPLE = (
-    3,
-    1_000,
-)  # documents of a topic, and in total, that are read for the spelling of words
+TYPICAL_PER_TOPIC = 3  # documents of a topic that are read for the spelling of words
+MAX_SPELLING_SAMPLE = 1_000  # documents in total
 DOCUMENTS_AT_ONCE = 100  # of the sample for spelling, in memory
-MAX_RANKED, RUN_LENGTH = (
-    1 << 15,
-    512,
-)  # documents of a topic that are ranked by words, and neighbours among them
+MAX_RANKED = 1 << 15  # documents of a topic that are ranked by words
+RUN_LENGTH = 512  # neighbours among them
 
 
 def select_runs(number: int, n_selected: int, run_length: int) -> Array:
@@ -89,19 +84,18 @@ class Figures:
         topics it reads fewer documents of each.
         """
         nodes = self.collection.tree.nodes
-        topics = [node for place, node in enumerate(nodes) if place != self.tree.root]
         in_turn = (
-            int(node.rows[place]) for place in range(TYPICAL_PER_TOPIC) for node in nodes if place < len(node.rows)
+            int(row)
+            for rows in zip_longest(*(node.rows[:TYPICAL_PER_TOPIC] for node in nodes))
+            for row in rows
+            if row is not None
         )
         typical = list(dict.fromkeys(in_turn))[:MAX_SPELLING_SAMPLE]
         rows = sorted({*typical, *range(0, self.n_docs, max(1, self.n_docs // MAX_SPELLING_SAMPLE))})
-        documents, starts = self.collection.documents, range(0, len(rows), DOCUMENTS_AT_ONCE)
-        texts = (
-            document.text
-            for start in starts
-            for document in documents.load_many(rows[start : start + DOCUMENTS_AT_ONCE])
-        )
-        return find_written_forms(texts, {word for node in topics for word in node.words})
+        starts, load = range(0, len(rows), DOCUMENTS_AT_ONCE), self.collection.documents.load_many
+        texts = (document.text for start in starts for document in load(rows[start : start + DOCUMENTS_AT_ONCE]))
+        words = {word for place, node in enumerate(nodes) if place != self.tree.root for word in node.words}
+        return find_written_forms(texts, words)
 
     def format_word(self, word: str) -> str:
         """Return a word or phrase in its most frequent spelling."""
@@ -145,10 +139,8 @@ class Figures:
         """Assigned node of each document: the deepest one with most of it."""
         with self._lock:
             shares, depths = self.collection.shares, np.array(self.tree.depths)
-            mask, nodes_of_rows = (
-                csr_array(self.mask.astype(np.float32)),
-                np.full(self.n_docs, self.tree.root, np.int32),
-            )
+            mask = csr_array(self.mask.astype(np.float32))
+            nodes_of_rows = np.full(self.n_docs, self.tree.root, np.int32)
             for start in range(0, self.n_docs, BLOCK):
                 under = (shares[start : start + BLOCK] @ mask).tocoo()
                 is_assigned = under.data > MIN_CERTAINTY
@@ -358,12 +350,17 @@ class Figures:
 
     def word_shares(self, node: int) -> Array | None:
         """Return P(word | topic) of the topic itself; None for a topic that is new to the model."""
-        model_nodes = self.model_nodes(node)
-        if not model_nodes:
+        nodes = self.model_nodes(node)
+        if not nodes:
             return None
-        weight = np.maximum(self.node_weight[model_nodes], 1e-12)
-        shares: Array = (weight / weight.sum()) @ self.collection.tree_model.word_given_node[model_nodes]
+        shares: Array = self._weigh_nodes(nodes) @ self.collection.tree_model.word_given_node[nodes]
         return shares
+
+    def _weigh_nodes(self, nodes: list[int]) -> Array:
+        """Return the weights of the model nodes of a topic, which sum to one."""
+        weight: Array = np.maximum(self.node_weight[nodes], 1e-12)
+        weight /= weight.sum()
+        return weight
 
     def own_words(self, node: int, n: int, special: float | None = None) -> list[tuple[str, float | None]]:
         """Return the characteristic words of a topic with P(word | topic), None for a word that lost its count.
@@ -392,17 +389,14 @@ class Figures:
         Similarity is the overlap of two distributions over the most frequent words of the topic. It must exceed the
         mean over all compared topics by two deviations. With fewer than eight topics the result is empty.
         """
-        topic_words, depth = self.word_shares(node), self.tree.depths[node]
-        excluded = {node, *self.tree.path(node), *self.tree.descendants(node)}
+        tree, topic_words = self.tree, self.word_shares(node)
+        depth, excluded = tree.depths[node], {node, *tree.path(node), *tree.descendants(node)}
         others = [
-            candidate
-            for candidate in range(len(self.tree))
-            if candidate not in excluded
-            and (
-                self.tree.depths[candidate] == depth
-                or (self.tree.depths[candidate] < depth and self.tree.is_leaf(candidate))
-            )
-            and self.model_nodes(candidate)
+            other
+            for other in range(len(tree))
+            if other not in excluded
+            and (tree.depths[other] == depth or (tree.depths[other] < depth and tree.is_leaf(other)))
+            and self.model_nodes(other)
         ]
         if topic_words is None or len(others) < MIN_COMPARED_TOPICS:
             return []
@@ -413,14 +407,12 @@ class Figures:
             shares = self.collection.tree_model.word_given_node[:, words]
             for other in others:
                 nodes = self.model_nodes(other)
-                weight = np.maximum(self.node_weight[nodes], 1e-12)
-                other_words = (weight / weight.sum()) @ shares[nodes]
-                overlaps.append(float(root_words @ np.sqrt(other_words)))
+                overlaps.append(float(root_words @ np.sqrt(self._weigh_nodes(nodes) @ shares[nodes])))
             min_overlap = np.mean(overlaps) + MIN_DEVIATIONS * np.std(overlaps)
-            similar = [
-                (-overlap, other) for overlap, other in zip(overlaps, others, strict=True) if overlap > min_overlap
+            pairs = zip(overlaps, others, strict=True)
+            return [
+                other for _, other in sorted((-overlap, other) for overlap, other in pairs if overlap > min_overlap)
             ]
-            return [other for _, other in sorted(similar)]
 
         return self.compute_once(("nearest", node), compute)[:n]
 
@@ -441,20 +433,15 @@ class Figures:
         """Return the number of documents assigned under a topic that contain each of the words in ``columns``."""
         if node == self.tree.root:
             return [int(self.collection.counting.vocabulary.document_frequency[column]) for column in columns]
-        n_under = int(np.count_nonzero(self.select_assigned_under(node)))
-        if n_under > MAX_RANKED and not (
-            self.shape.united or self.shape.ignored
-        ):  # the index has words before merging and ignoring
-            return self.compute_once(
-                ("documents", node, tuple(columns)), lambda: self._counts_from_postings(node, columns)
-            )
+        is_edited = bool(self.shape.united or self.shape.ignored)  # the index has words before merging and ignoring
+        if not is_edited and int(np.count_nonzero(self.select_assigned_under(node))) > MAX_RANKED:
+            key = ("documents", node, tuple(columns))
+            return self.compute_once(key, lambda: self._counts_from_postings(node, columns))
 
         def compute() -> Array:
             counts = self.collection.counts
-            document_numbers: Array = np.bincount(
-                counts[self.select_assigned_under(node)].indices, minlength=counts.shape[1]
-            )
-            return document_numbers
+            numbers: Array = np.bincount(counts[self.select_assigned_under(node)].indices, minlength=counts.shape[1])
+            return numbers
 
         all_counts = self.compute_once(("documents", node), compute)
         return [int(all_counts[column]) for column in columns]

@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import cache, cached_property, partial
 from importlib import import_module
 from pathlib import Path, PurePath
@@ -59,20 +60,18 @@ def iter_document_rows(
     """
     tree = assignments.tree
     path = cache(partial(exchange.format_path, tree))
-    own_labels, own_facts = (
-        _iter_values(labels, assignments.n_docs, "labels"),
-        _iter_values(facts, assignments.n_docs, "facts"),
+    named_values = {"labels": labels, "facts": facts, "columns": further_facts}
+    own_labels, own_facts, own_further = (
+        _iter_values(values, assignments.n_docs, name) for name, values in named_values.items()
     )
-    own_further = _iter_values(further_facts, assignments.n_docs, "columns")
     n_rows, is_above = max(1, BLOCK_CELLS // len(tree)), make_ancestor_matrix(tree)[list(assignments.class_nodes)]
     for start in range(0, assignments.n_docs, n_rows):
-        shares = assignments.shares[start : start + n_rows]
+        block = slice(start, start + n_rows)
+        shares = assignments.shares[block]
         nodes = (shares @ is_above).toarray()
         nodes[:, tree.root] = 1.0  # small shares are not stored, so the sum can be below 1
         certain_nodes = deepest_certain(tree, nodes, rho).tolist()
-        homes, largest = (
-            side[start : start + n_rows].tolist() for side in (assignments.assigned_nodes, assignments.largest)
-        )
+        homes, largest = assignments.assigned_nodes[block].tolist(), assignments.largest[block].tolist()
         for row, (node, share, certain) in enumerate(zip(homes, largest, certain_nodes, strict=True)):
             name, document_labels = assignments.ids[start + row], next(own_labels) or ()
             yield {"id": name, **(next(own_facts) or {})} | {
@@ -126,10 +125,8 @@ def find_table_format(path: str | Path) -> str:
     suffix = PurePath(path).suffix.lower().removeprefix(".")
     suffixes = [name for name in TABLE_FORMATS if name != "excel"]  # as a suffix it is no format of ours
     if suffix not in suffixes:
-        raise UsageError(
-            f"expected a file that ends in {', '.join('.' + name for name in suffixes)}, got {path}",
-            hint="--format csv",
-        )
+        expected = ", ".join(f".{name}" for name in suffixes)
+        raise UsageError(f"expected a file that ends in {expected}, got {path}", hint="--format csv")
     return suffix
 
 
@@ -138,7 +135,7 @@ def write_table(
     to: str | Path | BinaryIO,
     format: str | None = None,
     fields: Sequence[str] = (),
-    types: Mapping[str, str] | None = None,
+    types: Mapping[str, str] = MappingProxyType({}),
 ) -> int:
     """Write rows to a file, or to an open binary stream such as ``sys.stdout.buffer``; return how many there were.
 
@@ -146,25 +143,27 @@ def write_table(
     the Parquet types of columns whose first rows are empty: "text", "texts", "number" or "numbers".
     """
     kind = format or (find_table_format(to) if isinstance(to, str | Path) else "csv")
-    if kind not in WRITERS:
+    writers: dict[str, Callable[[Iterable[Row], BinaryIO, Sequence[str]], None]] = {
+        "csv": write_csv,
+        "excel": partial(write_csv, encoding="utf-8-sig"),  # with a byte-order mark Excel reads UTF-8
+        "jsonl": write_jsonl,
+        "parquet": partial(write_parquet, types=types),
+    }
+    if kind not in writers:
         raise UsageError(f"format must be one of {', '.join(TABLE_FORMATS)}, got {kind!r}", hint="'csv'")
     if kind == "parquet":
         _import_arrow()  # before anything is made
     numbers = itertools.count()
     counted_rows = (row for row, _ in zip(rows, numbers, strict=False))
-    writer = partial(write_parquet, types=types or {}) if kind == "parquet" else WRITERS[kind]
-    if isinstance(to, str | Path):
-        with new_file(to) as file:
-            writer(counted_rows, file, fields)
-    else:
-        writer(counted_rows, to, fields)
-        to.flush()
+    with new_file(to) if isinstance(to, str | Path) else nullcontext(to) as file:
+        writers[kind](counted_rows, file, fields)
+        file.flush()
     return next(numbers)
 
 
-def write_csv(rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = ()) -> None:
-    """Write CSV (RFC 4180, UTF-8) with a header. Cells that a spreadsheet would run begin with an apostrophe."""
-    text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="", write_through=True)
+def write_csv(rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = (), encoding: str = "utf-8") -> None:
+    """Write CSV (RFC 4180) with a header. Cells that a spreadsheet would run begin with an apostrophe."""
+    text = io.TextIOWrapper(file, encoding, errors="replace", newline="", write_through=True)
     try:
         writer, columns = csv.writer(text), list[str]()
         for row in rows:
@@ -176,12 +175,6 @@ def write_csv(rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = ()) -
             writer.writerow(map(_format_cell, fields))
     finally:
         text.detach()  # the caller closes the file
-
-
-def write_excel(rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = ()) -> None:
-    """Write CSV with a byte-order mark."""
-    file.write(BYTE_ORDER_MARK.encode())
-    write_csv(rows, file, fields)
 
 
 def _format_cell(value: Any) -> Any:
@@ -227,7 +220,7 @@ def write_jsonl(rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = ())
 
 
 def write_parquet(
-    rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = (), types: Mapping[str, str] | None = None
+    rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = (), types: Mapping[str, str] = MappingProxyType({})
 ) -> None:
     """Write Parquet in row groups of 10,000; the first group determines the types of columns."""
     pyarrow = _import_arrow()
@@ -235,42 +228,40 @@ def write_parquet(
 
     waiting = map(remove_all_controls, rows)
     batch = list(itertools.islice(waiting, BATCH))
-    schema = _make_schema(pyarrow, batch, fields, types or {})
+    schema = _make_schema(pyarrow, batch, fields, types)
     with parquet.ParquetWriter(file, schema) as writer:
         while batch:
             for row in batch:
                 _check_columns(row, schema.names)
-            try:
-                writer.write_table(pyarrow.Table.from_pylist(batch, schema))
-            except (pyarrow.ArrowException, TypeError, ValueError, UnicodeError) as error:
-                raise InputError(
-                    f"a value does not fit its column: {error}", hint="--format jsonl, which takes any"
-                ) from error
+            writer.write_table(_make_arrow_table(pyarrow, batch, schema, hint="--format jsonl, which takes any"))
             batch = list(itertools.islice(waiting, BATCH))
 
 
-def arrow_table(rows: Sequence[Row], types: Mapping[str, str] | None = None) -> Any:
+def arrow_table(rows: Sequence[Row], types: Mapping[str, str] = MappingProxyType({})) -> Any:
     """Convert rows to a pyarrow table."""
     pyarrow = _import_arrow("a table of Arrow")
-    schema = _make_schema(pyarrow, rows, (), types or {})
+    return _make_arrow_table(
+        pyarrow, list(rows), _make_schema(pyarrow, rows, (), types), hint="the rows as dictionaries"
+    )
+
+
+def _make_arrow_table(pyarrow: Any, rows: list[Row], schema: Any, hint: str) -> Any:
     try:
-        return pyarrow.Table.from_pylist(list(rows), schema)
-    except (pyarrow.ArrowException, TypeError, ValueError) as error:
-        raise InputError(f"a value does not fit its column: {error}", hint="the rows as dictionaries") from error
+        return pyarrow.Table.from_pylist(rows, schema)
+    except (pyarrow.ArrowException, TypeError, ValueError, UnicodeError) as error:
+        raise InputError(f"a value does not fit its column: {error}", hint=hint) from error
 
 
 def _make_schema(pyarrow: Any, batch: Sequence[Row], fields: Sequence[str], types: Mapping[str, str]) -> Any:
     topic = pyarrow.struct([("path", pyarrow.string()), ("share", pyarrow.float64())])
     texts, number = pyarrow.list_(pyarrow.string()), pyarrow.float64()
-    column_types = {
-        "labels": texts, "words": texts, "topics": pyarrow.list_(topic), "parent": pyarrow.int64(), "size": number,
-        "share": number, "probability": number, "level": pyarrow.int64(), "rank": pyarrow.int64(),
-    }  # fmt: skip
     kinds = {"text": pyarrow.string(), "texts": texts, "number": number, "numbers": pyarrow.list_(number)}
+    column_types = {"labels": texts, "words": texts, "topics": pyarrow.list_(topic)}
+    column_types |= dict.fromkeys(("parent", "level", "rank"), pyarrow.int64())
+    column_types |= dict.fromkeys(("size", "share", "probability"), number)
     column_types |= {name: kinds[kind] for name, kind in types.items()}
-    names = list(batch[0]) if batch else list(fields)
     columns = []
-    for name in names:
+    for name in batch[0] if batch else fields:
         kind = column_types.get(name)
         if kind is None:
             kind = pyarrow.array([row.get(name) for row in batch]).type
@@ -286,18 +277,7 @@ def _check_columns(row: Row, columns: Sequence[str]) -> None:
 
 
 def _import_arrow(purpose: str = "writing Parquet") -> Any:
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise ResourceError(
-            f"{purpose} needs pyarrow, which is not installed.", hint="pip install 'topiarist[parquet]'"
-        ) from error
-    return pyarrow
-
-
-WRITERS: dict[str, Callable[[Iterable[Row], BinaryIO, Sequence[str]], None]] = {
-    "csv": write_csv, "excel": write_excel, "jsonl": write_jsonl, "parquet": write_parquet
-}  # fmt: skip
+    return _import_library("pyarrow", f"{purpose} needs pyarrow, which is not installed.", "'topiarist[parquet]'")
 
 
 def write_spreadsheet(file: TextIO, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
@@ -426,10 +406,9 @@ def _make_distinct(names: Sequence[str], paths: Sequence[str]) -> list[str]:
     return [path if names.count(name) > 1 or name == "id" else name for name, path in zip(names, paths, strict=True)]
 
 
-def _import_library(name: str) -> Any:
+def _import_library(name: str, problem: str = "", package: str = "") -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise ResourceError(
-            f"a table for {name} needs it, and it is not installed", hint=f"pip install {name}"
-        ) from error
+        problem = problem or f"a table for {name} needs it, and it is not installed"
+        raise ResourceError(problem, hint=f"pip install {package or name}") from error

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from topiarist.arrays import Array
+from topiarist.collection.contents import Counting
 from topiarist.collection.describe.statistics import Figures
 from topiarist.estimators.tree.abstraction import word_levels
+from topiarist.text.stems import find_stems
+from topiarist.text.stop_words import resolve_stop_words
 
 Token = tuple[str, int, int, int | None]  # a word, where it begins and ends, its column
 MAX_CELLS = 1 << 23  # words × nodes in memory at once
@@ -87,11 +90,8 @@ class DisplayCodes:
 
 def compute_word_posterior(figures: Figures, row: int) -> WordPosterior:
     """Compute the levels and topics of each counted word of a document."""
-    counts, model_nodes, depths = (
-        figures.collection.counts[[row]],
-        _word_nodes(figures, row, row + 1),
-        np.array(figures.tree.depths),
-    )
+    counts, model_nodes = figures.collection.counts[[row]], _word_nodes(figures, row, row + 1)
+    depths = np.array(figures.tree.depths)
     nodes = np.zeros((len(model_nodes), len(figures.tree)))
     np.add.at(nodes.T, figures.shown_nodes, model_nodes.T)
     levels = np.zeros((len(model_nodes), depths.max() + 1))
@@ -116,13 +116,29 @@ def iter_tokens(figures: Figures, text: str) -> Iterator[Token]:
     """Yield words, or phrases, with their positions and columns (−1: general word, None: not counted)."""
     counting = figures.collection.counting
     phrases, words = set(counting.vocabulary.phrases), list(counting.settings.tokenizer.offsets(text))
+    find_column = _make_column_lookup(counting)
     place = 0
     while place < len(words):
         word, start, end = words[place]
         place += 1
         if phrases and place < len(words) and f"{word} {words[place][0]}" in phrases:
             word, end, place = f"{word} {words[place][0]}", words[place][2], place + 1
-        yield word, start, end, figures.columns.get(word, -1 if word in figures.general else None)
+        yield word, start, end, -1 if word in figures.general else counting.column(find_column(word))
+
+
+def _make_column_lookup(counting: Counting) -> Callable[[str], int | None]:
+    """Return a function from a word to its column; a form that was never seen has the column of its stem."""
+    vocabulary, language = counting.vocabulary, counting.settings.stem
+    if language is None:
+        return vocabulary.column
+    stop_words = resolve_stop_words(counting.settings.stop_words)
+    by_stem = {stem: column for column, stem in enumerate(find_stems(vocabulary.words, language))}
+
+    def find_column(word: str) -> int | None:
+        column = vocabulary.column(word)
+        return by_stem.get(find_stems([word], language)[0]) if column is None and word not in stop_words else column
+
+    return find_column
 
 
 def _word_nodes(figures: Figures, first: int, stop: int) -> Array:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,6 @@ from topiarist.trees.views import select_view, select_views
 
 MIN_DOCUMENTS_TO_EVALUATE = 50  # documents: with fewer, held-out perplexity is mostly chance
 ROUNDING = 1e-6  # of a document: sums of shares are single-precision numbers
-COUNTS = ("n_tokens", "n_words")  # counts of the collection, including documents that were added
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -70,10 +70,8 @@ class TopicTree:
             if parent >= 0:
                 own_sizes[parent] -= expected[node]
         counts = np.floor(np.maximum(own_sizes, 0.0) + ROUNDING).astype(np.int64)
-        largest_remainders = np.argsort(counts - own_sizes, kind="stable")[
-            : round(expected[self.tree.root]) - int(counts.sum())
-        ]
-        counts[largest_remainders] += 1
+        n_missing = round(expected[self.tree.root]) - int(counts.sum())
+        counts[np.argsort(counts - own_sizes, kind="stable")[:n_missing]] += 1
         return tuple((counts @ self.tree.path_mask(range(len(self.tree)))).tolist())
 
     @property
@@ -90,14 +88,12 @@ class TopicTree:
         top = self.tree.root if top is None else top
         nodes = (top, *self.tree.descendants(top))
         places = {node: place for place, node in enumerate(nodes)}
-        part = Tree(tuple(places.get(self.tree.parents[node], -1) if node != top else -1 for node in nodes))
-        gain = [self.nodes[node].gain for node in nodes]
+        part = Tree((-1, *(places[self.tree.parents[node]] for node in nodes[1:])))
         if detail == "all":
             return tuple(nodes[leaf] for leaf in part.leaves)
-        places_in_view = (
-            select_view(part, gain, detail) if isinstance(detail, int) else select_views(part, gain)[detail]
-        )
-        return tuple(nodes[node] for node in places_in_view)
+        gain = [self.nodes[node].gain for node in nodes]
+        view = select_view(part, gain, detail) if isinstance(detail, int) else select_views(part, gain)[detail]
+        return tuple(nodes[place] for place in view)
 
     def lines(
         self,
@@ -148,11 +144,8 @@ class TopicTree:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as JSON data."""
-        plain = {
-            name: getattr(self, name) for name in ("n_docs", "n_tokens", "n_words", "stopped", "reason", "agreement")
-        }
-        return {
-            **plain,
+        names = ("n_docs", "n_tokens", "n_words", "stopped", "reason", "agreement")
+        return {name: getattr(self, name) for name in names} | {
             "n_leaves": len(self.tree.leaves),
             "n_headings": len(self.tree.headings),
             "general_words": list(self.general_words),
@@ -202,34 +195,27 @@ def describe_tree(
     shares = compute_shares(model, corpus.counts)
     nodes = describe_nodes(fitted, shares, corpus, general, n_words=n_words, n_documents=n_documents, language=language)
     visible = visible_tree(fitted.tree, nodes, None if builds_headings(model) else ())
+    depths = zip(visible.origin, visible.tree.depths, strict=True)
     return TopicTree(
         tree=visible.tree,
-        nodes=tuple(
-            replace(nodes[node], depth=depth) for node, depth in zip(visible.origin, visible.tree.depths, strict=True)
-        ),
+        nodes=tuple(replace(nodes[node], depth=depth) for node, depth in depths),
         n_docs=corpus.n_docs,
         general_words=tuple(general),
-        **{**collect_fit_facts(model, corpus, shares), "curve": getattr(model, "curve_", None)},
+        **collect_fit_facts(model, corpus, shares) | {"curve": getattr(model, "curve_", None)},
     )
 
 
 def collect_fit_facts(model: Any, corpus: Corpus, shares: Csr) -> dict[str, Any]:
-    """Return the facts of a fit, without its nodes, as JSON data."""
-    curve = getattr(model, "curve_", None)
+    """Return the facts of a fit, without its nodes, as JSON data; ``stopped`` is the reason why growth ended."""
+    curve, is_interrupted = getattr(model, "curve_", None), getattr(model, "stopped_", "") == "interrupted"
     return {
-        "stopped": find_stop_reason(model),
+        "stopped": "interrupted" if is_interrupted else getattr(model, "grown_", "given"),
         "reason": _describe_size(model, corpus.n_docs),
         "agreement": _agreement(corpus, shares),
         "n_tokens": corpus.n_tokens,
         "n_words": corpus.n_words,
         "curve": None if curve is None else curve.to_dict(),
     }
-
-
-def find_stop_reason(model: Any) -> str:
-    """Return the reason why growth ended."""
-    is_interrupted = getattr(model, "stopped_", "") == "interrupted"
-    return "interrupted" if is_interrupted else getattr(model, "grown_", "given")
 
 
 def _describe_size(model: Any, n_docs: int) -> str:
@@ -241,18 +227,18 @@ def _describe_size(model: Any, n_docs: int) -> str:
     if curve is None:
         return f"{topics}, as in the given tree"
     requested = getattr(model, "n_clusters", getattr(model, "n_classes", None))
-    perplexity = (
-        f" (held-out perplexity {curve.perplexity[curve.place]:,.0f})" if n_docs >= MIN_DOCUMENTS_TO_EVALUATE else ""
-    )
     if model.stopped_ == "interrupted":
-        return f"{topics} when growing was stopped{perplexity}"
-    if requested is not None and n_leaves < requested:
-        return f"{topics}: {requested:,} were requested, but further topics keep no documents{perplexity}"
-    if requested is not None:
-        return f"{topics}, as asked for{perplexity}"
-    if n_leaves == 1:
-        return f"{topics}: no division predicts held-out words better by more than 1%{perplexity}"
-    return f"{topics}: the smallest tree within 1% of the best of 1–{curve.n_leaves.max():,} after a charge for size{perplexity}"
+        reason = " when growing was stopped"
+    elif requested is not None and n_leaves < requested:
+        reason = f": {requested:,} were requested, but further topics keep no documents"
+    elif requested is not None:
+        reason = ", as asked for"
+    elif n_leaves == 1:
+        reason = ": no division predicts held-out words better by more than 1%"
+    else:
+        reason = f": the smallest tree within 1% of the best of 1–{curve.n_leaves.max():,} after a charge for size"
+    perplexity = f" (held-out perplexity {curve.perplexity[curve.place]:,.0f})"
+    return f"{topics}{reason}{perplexity if n_docs >= MIN_DOCUMENTS_TO_EVALUATE else ''}"
 
 
 def _agreement(corpus: Corpus, shares: Csr) -> float | None:
@@ -304,36 +290,26 @@ def build_topic_tree(
     n_docs = shares.shape[0]
     size = sum_columns(shares) @ outline.tree.path_mask(outline.class_nodes)
     size[outline.tree.root] = n_docs  # unsorted documents are in no topic
-    nodes = tuple(
-        _merge_summaries(
-            [description.nodes[model_node] for model_node in outline.model_nodes(topic)],
-            float(size[node]),
-            n_docs,
-            depth,
-        )
-        for node, (topic, depth) in enumerate(zip(outline.topics, outline.tree.depths, strict=True))
-    )
-    nodes = _fill_new_headings(outline, nodes)
-    facts: dict[str, Any] = {name: description.facts.get(name) for name in ("stopped", "reason", "agreement")}
-    sizes: dict[str, Any] = {name: settings.get(name, description.facts.get(name)) for name in COUNTS}
-    curve = description.facts.get("curve")
+    nodes = []
+    for node, (topic, depth) in enumerate(zip(outline.topics, outline.tree.depths, strict=True)):
+        summaries = [description.nodes[model_node] for model_node in outline.model_nodes(topic)]
+        nodes.append(_merge_summaries(summaries, float(size[node]), n_docs, depth))
+    facts: dict[str, Any] = {"stopped": None, "reason": None, "agreement": None, "curve": None, **description.facts}
     return TopicTree(
-        tree=outline.tree, nodes=nodes, n_docs=n_docs, general_words=general,
-        curve=None if curve is None else Curve.from_dict(curve), **facts, **sizes,
+        tree=outline.tree, nodes=_fill_new_headings(outline, nodes), n_docs=n_docs, general_words=general,
+        curve=None if facts["curve"] is None else Curve.from_dict(facts["curve"]),
+        n_tokens=settings.get("n_tokens", facts.get("n_tokens")), n_words=settings.get("n_words", facts.get("n_words")),
+        stopped=facts["stopped"], reason=facts["reason"], agreement=facts["agreement"],
     )  # fmt: skip
 
 
-def _fill_new_headings(outline: TreeState, nodes: tuple[NodeSummary, ...]) -> tuple[NodeSummary, ...]:
+def _fill_new_headings(outline: TreeState, nodes: list[NodeSummary]) -> tuple[NodeSummary, ...]:
     """Complete the summaries of headings that are new to the model: their gain is a part of the gain of the parent."""
     fitted_topics, summaries = set(outline.node_topics), list(nodes)
     for node in outline.tree.depth_first()[1:]:
         if outline.topics[node] not in fitted_topics and not outline.tree.is_leaf(node):
-            parent_summary = summaries[outline.tree.parents[node]]
-            gain = (
-                parent_summary.gain * min(nodes[node].size / parent_summary.size, 1.0)
-                if parent_summary.size > 0
-                else 0.0
-            )
+            parent = summaries[outline.tree.parents[node]]
+            gain = parent.gain * min(nodes[node].size / parent.size, 1.0) if parent.size > 0 else 0.0
             longest = max(len(summaries[child].words) for child in outline.tree.children(node))
             summaries[node] = replace(nodes[node], gain=gain, names=(), words=nodes[node].words[:longest])
     return tuple(summaries)
@@ -360,19 +336,19 @@ def sum_shares_by_topic(outline: TreeState, shares: Csr) -> tuple[tuple[int, ...
 
 def _merge_summaries(of_model: list[NodeSummary], size: float, n_docs: int, depth: int) -> NodeSummary:
     """Merge the summaries of the model nodes of a topic: several for a merged topic."""
-    words = tuple(dict.fromkeys(word for row in _interleave([node.words for node in of_model]) for word in row))
-    rows = tuple(dict.fromkeys(row for group in _interleave([node.rows for node in of_model]) for row in group))
-    names = tuple(
-        dict.fromkeys(name for group in _interleave([node.prototypes for node in of_model]) for name in group)
-    )
-    names_of_topic = tuple(
-        dict.fromkeys(name for group in _interleave([node.names for node in of_model]) for name in group)
-    )
-    coherence = float(np.mean([node.coherence for node in of_model])) if of_model else 0.0
-    gain = max((node.gain for node in of_model), default=0.0)
-    return NodeSummary(words, size, size / max(n_docs, 1), names, coherence, depth, rows, names_of_topic, gain)
 
+    def interleave(name: str) -> tuple[Any, ...]:
+        in_turn = zip_longest(*(getattr(node, name) for node in of_model))
+        return tuple(dict.fromkeys(value for values in in_turn for value in values if value is not None))
 
-def _interleave(lists: list[tuple[Any, ...]]) -> list[list[Any]]:
-    longest = max(map(len, lists), default=0)
-    return [[row[place] for row in lists if place < len(row)] for place in range(longest)]
+    return NodeSummary(
+        interleave("words"),
+        size,
+        size / max(n_docs, 1),
+        interleave("prototypes"),
+        coherence=float(np.mean([node.coherence for node in of_model])) if of_model else 0.0,
+        depth=depth,
+        rows=interleave("rows"),
+        names=interleave("names"),
+        gain=max((node.gain for node in of_model), default=0.0),
+    )

@@ -90,15 +90,15 @@ class ByGroup:
         ratio, share = self.ratio.ratio[group], self.table.share[group]
         excess = share - self.others.share[group]
         places = set(np.flatnonzero(self.ratio.certain[group] & (ratio >= MIN_RATIO)).tolist())
-        places -= {
-            self.parents[place]
-            for place in places
-            if excess[place] >= MIN_EXPLAINED_EXCESS * excess[self.parents[place]] > 0
-        }
-        explained_places = {place for place in places for ancestor in self._iter_ancestors(place)
-                 if ancestor in places and ratio[place] < MIN_RATIO_TO_PARENT * ratio[ancestor]}  # fmt: skip
-        order = sorted(places - explained_places, key=lambda place: -share[place] * np.log(ratio[place]))
-        return [self.of(group, place) for place in order]
+        parents = ((place, self.parents[place]) for place in places)
+        places -= {parent for place, parent in parents if excess[place] >= MIN_EXPLAINED_EXCESS * excess[parent] > 0}
+
+        def is_explained(place: int) -> bool:
+            listed = (above for above in self._iter_ancestors(place) if above in places)
+            return any(ratio[place] < MIN_RATIO_TO_PARENT * ratio[above] for above in listed)
+
+        order = sorted(places, key=lambda place: -share[place] * np.log(ratio[place]))
+        return [self.of(group, place) for place in order if not is_explained(place)]
 
     def _iter_ancestors(self, place: int) -> Iterator[int]:
         while (place := self.parents[place]) >= 0:
@@ -106,22 +106,17 @@ class ByGroup:
 
     def find_underrepresented(self, group: int) -> list[TopicShare]:
         """Return the topics of the first view with a certainly smaller share in a group."""
-        ratio, others = self.ratio.ratio[group], self.others.share[group]
-        places = [
-            place
-            for place in self.columns.first_view
-            if self.ratio.certain[group, place] and ratio[place] <= 1 / MIN_RATIO
+        ratio, others, certain = self.ratio.ratio[group], self.others.share[group], self.ratio.certain[group]
+        places = [place for place in self.columns.first_view if certain[place] and ratio[place] <= 1 / MIN_RATIO]
+        return [
+            self.of(group, place) for place in sorted(places, key=lambda place: others[place] * np.log(ratio[place]))
         ]
-        order = sorted(places, key=lambda place: others[place] * np.log(ratio[place]))
-        return [self.of(group, place) for place in order]
 
     def rows(self, first_view_only: bool = False) -> Iterator[dict[str, Any]]:
         """Yield a table row for each group and topic; with ``first_view_only`` only topics of the first view."""
-        for group, name in enumerate(self.names):
+        for group, (name, documents) in enumerate(zip(self.names, self.documents, strict=True)):
             for place in self.columns.first_view if first_view_only else range(len(self.topics)):
-                yield {
-                    "group": name, "group_documents": self.documents[group], **vars(self.of(group, place))
-                }  # fmt: skip
+                yield {"group": name, "group_documents": documents, **vars(self.of(group, place))}
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -147,19 +142,17 @@ class ByGroup:
 
 def list_groupings(figures: Figures) -> dict[str, str]:
     """Return the columns that can group documents: names, with a phrase for the number of values."""
-    collection, values = figures.collection, dict[str, str]()
-    for field in collection.fields:
-        if _is_grouping(field):
-            values[field.name] = f"{field.different:,} different"
-    for name, number in ((LABEL, len(collection.documents.label_counts())), (TAG, len(collection.marks.tags()))):
+    collection = figures.collection
+    sources = collection.documents.sources
+    n_types = figures.compute_once(("kinds of files",), lambda: len({*map(_suffix, sources())}))
+    numbers = {field.name: field.different for field in collection.fields if _is_grouping(field)}
+    built_in = {
+        LABEL: len(collection.documents.label_counts()), TAG: len(collection.marks.tags()), TYPE: n_types * (n_types > 1)
+    }  # fmt: skip
+    for name, number in built_in.items():
         if number:
-            values.setdefault(name, f"{number:,} different")
-    n_file_types = figures.compute_once(
-        ("kinds of files",), lambda: len({*map(_suffix, collection.documents.sources())})
-    )
-    if n_file_types > 1:
-        values.setdefault(TYPE, f"{n_file_types:,} different")
-    return values
+            numbers.setdefault(name, number)
+    return {name: f"{number:,} different" for name, number in numbers.items()}
 
 
 def find_topics_by_group(
@@ -174,59 +167,53 @@ def find_topics_by_group(
     name, key, values = load_grouping(figures, column)
     if not len(values.rows):
         raise UsageError(f"no document has a value of {name}", hint="another column: topiarist groups FOLDER")
-    tree = figures.tree
-    nodes = [node for node in figures.ordered() if node != tree.root] or [tree.root]
-    place = {node: number for number, node in enumerate(nodes)}
     if len(values.names) < 2:
         raise UsageError(f"all documents have the same {name}: {values.names[0]}", hint="a column that differs")
-    n_documents, n_several, n_both = values.n_documents, values.n_several, 0
+    tree, n_documents, n_several, n_both = figures.tree, values.n_documents, values.n_several, 0
+    nodes = [node for node in figures.ordered() if node != tree.root] or [tree.root]
+    place = {node: number for number, node in enumerate(nodes)}
     if compared_groups:
-        group_codes = _find_pair(values, name, compared_groups)
-        values, n_both = _exclude_shared_documents(values, group_codes)
-        groups = np.full(figures.n_docs, -1, np.int64)
-        for number, code in enumerate(group_codes):
-            groups[values.rows[values.codes == code]] = number
-        table = shares_in(figures, groups, 2, nodes)
-        others = concatenate_groups([table.group(1), table.group(0)])
-        n_several = 0
+        codes = _find_pair(values, name, compared_groups)
+        values, n_both = _exclude_shared_documents(values, codes)
+        places = dict(zip(codes, (0, 1), strict=True))
+        pair = _compute_shares(figures, values, places, nodes, n_groups=2, rest=-1)
+        table, others, n_several = pair, concatenate_groups([pair.group(1), pair.group(0)]), 0
     else:
-        group_codes = values.list_largest(max_groups)
-        table, others = _compute_share_tables(figures, values, group_codes, nodes)
-    left_out_sizes = [int(values.sizes[code]) for code in range(len(values.names)) if code not in set(group_codes)]
+        codes = values.list_largest(max_groups)
+        table, others = _compute_share_tables(figures, values, codes, nodes)
+    left_out = np.delete(values.sizes, codes)
     return ByGroup(
         column=name,
-        names=tuple(values.names[code] for code in group_codes),
-        documents=tuple(int(values.sizes[code]) for code in group_codes),
+        names=tuple(values.names[code] for code in codes),
+        documents=tuple(int(values.sizes[code]) for code in codes),
         columns=TopicColumns.select(figures, nodes, detail),
         table=table,
         others=others,
         ratio=compute_ratios(table, others),
-        assigned_documents=_count_assigned(figures, values, group_codes, nodes),
+        assigned_documents=_count_assigned(figures, values, codes, nodes),
         parents=tuple(place.get(tree.parents[node], -1) for node in nodes),
         key=key,
         n_without_value=figures.n_docs - n_documents,
         n_several_values=n_several,
-        left_out=len(left_out_sizes),
-        left_documents=sum(left_out_sizes),
+        left_out=len(left_out),
+        left_documents=int(left_out.sum()),
         pair=bool(compared_groups),
         n_both=n_both,
     )
 
 
 def _find_pair(values: LabelCodes, column: str, group_names: Sequence[str]) -> list[int]:
-    if len(group_names) != 2 or group_names[0].strip().casefold() == group_names[1].strip().casefold():
-        raise UsageError(
-            f"two different groups are compared; got {', '.join(group_names)}", hint="one more, or one other"
-        )
+    keys = [name.strip().casefold() for name in group_names]
+    if len(keys) != 2 or keys[0] == keys[1]:
+        problem = f"two different groups are compared; got {', '.join(group_names)}"
+        raise UsageError(problem, hint="one more, or one other")
     codes = {name.casefold(): code for code, name in enumerate(values.names)}
-    for name in group_names:
-        if name.strip().casefold() not in codes:
+    for key, name in zip(keys, group_names, strict=True):
+        if key not in codes:
             largest = [values.names[code] for code in values.list_largest(5)]
-            raise UsageError(
-                f"no document has the {column} {name!r}; the largest groups are {', '.join(largest)}",
-                hint=find_likeliest_name(name, values.names) or largest[0],
-            )
-    return [codes[name.strip().casefold()] for name in group_names]
+            problem = f"no document has the {column} {name!r}; the largest groups are {', '.join(largest)}"
+            raise UsageError(problem, hint=find_likeliest_name(name, values.names) or largest[0])
+    return [codes[key] for key in keys]
 
 
 def _exclude_shared_documents(values: LabelCodes, pair: Sequence[int]) -> tuple[LabelCodes, int]:
@@ -242,40 +229,38 @@ def _compute_share_tables(
     figures: Figures, values: LabelCodes, group_codes: Sequence[int], nodes: Sequence[int]
 ) -> tuple[ShareTable, ShareTable]:
     """Return the shares in each group, and in the documents that have another value and not this one."""
+    n_groups = len(group_codes)
     if values.n_several:  # with several values a group is compared with the documents that lack its value
-        pairs = [_share_table_of_group(figures, values, code, nodes) for code in group_codes]
-        return concatenate_groups([pair.group(1) for pair in pairs]), concatenate_groups(
-            [pair.group(0) for pair in pairs]
-        )
-    place = {code: number for number, code in enumerate(group_codes)}
-    groups = np.full(figures.n_docs, -1, np.int64)
-    groups[values.rows] = np.array([place.get(code, len(group_codes)) for code in range(len(values.names))])[
-        values.codes
-    ]
-    has_rest = len(group_codes) < len(values.names)
-    all_groups = shares_in(figures, groups, len(group_codes) + has_rest, nodes)
-    return all_groups.select_groups(np.arange(len(group_codes))), concatenate_groups(
-        [pool_groups(exclude_group(all_groups, group)) for group in range(len(group_codes))]
-    )
+        pairs = [_compute_shares(figures, values, {code: 1}, nodes, n_groups=2, rest=0) for code in group_codes]
+        own, lacking = (concatenate_groups([pair.group(side) for pair in pairs]) for side in (1, 0))
+        return own, lacking
+    places = {code: number for number, code in enumerate(group_codes)}
+    has_rest = n_groups < len(values.names)
+    table = _compute_shares(figures, values, places, nodes, n_groups=n_groups + has_rest, rest=n_groups)
+    others = [pool_groups(exclude_group(table, group)) for group in range(n_groups)]
+    return table.select_groups(np.arange(n_groups)), concatenate_groups(others)
 
 
-def _share_table_of_group(figures: Figures, values: LabelCodes, code: int, nodes: Sequence[int]) -> ShareTable:
+def _compute_shares(
+    figures: Figures, values: LabelCodes, places: dict[int, int], nodes: Sequence[int], *, n_groups: int, rest: int
+) -> ShareTable:
+    """Return the shares in the groups at ``places``; documents with other values are the group ``rest``, or none."""
     groups = np.full(figures.n_docs, -1, np.int64)
-    groups[values.rows] = 0
-    groups[values.rows[values.codes == code]] = 1
-    return shares_in(figures, groups, 2, nodes)
+    groups[values.rows] = rest
+    for code, place in places.items():
+        groups[values.rows[values.codes == code]] = place
+    return shares_in(figures, groups, n_groups, nodes)
 
 
 def _count_assigned(figures: Figures, values: LabelCodes, group_codes: Sequence[int], nodes: Sequence[int]) -> Ints:
     """Count the documents of each group under each topic; a search under the topic finds the same number."""
-    place = {code: number for number, code in enumerate(group_codes)}
-    group_numbers = np.array([place.get(code, -1) for code in range(len(values.names))], np.int64)[values.codes]
-    rows, groups = values.rows[group_numbers >= 0], group_numbers[group_numbers >= 0]
+    group_of_code = np.full(len(values.names), -1, np.int64)
+    group_of_code[list(group_codes)] = range(len(group_codes))
+    groups = group_of_code[values.codes]
+    rows, groups = values.rows[groups >= 0], groups[groups >= 0]
     membership = csr_array((np.ones(len(rows), np.int64), (groups, rows)), shape=(len(group_codes), figures.n_docs))
-    paths, numbers = (
-        csr_array(figures.mask[:, list(nodes)].astype(np.float32)),
-        np.zeros((len(group_codes), len(nodes)), int),
-    )
+    paths = csr_array(figures.mask[:, list(nodes)].astype(np.float32))
+    numbers = np.zeros((len(group_codes), len(nodes)), int)
     for start in range(0, figures.n_docs, BLOCK):
         part = csr_array(figures.collection.shares[start : start + BLOCK] @ paths)
         part.data = (part.data >= MIN_CERTAINTY).astype(np.int64)
@@ -285,27 +270,23 @@ def _count_assigned(figures: Figures, values: LabelCodes, group_codes: Sequence[
 
 def load_grouping(figures: Figures, column: str) -> tuple[str, str, LabelCodes]:
     """Return the name of a column, its name in a query, and the values that documents have."""
-    collection, column_name = figures.collection, column.strip()
+    collection, key = figures.collection, column.strip().casefold()
     for field in collection.fields:
-        if column_name.casefold() in (field.name.casefold(), field.key, field_key(field)):
+        if key in (field.name.casefold(), field.key, field_key(field)):
             if not _is_grouping(field):
                 reason, hint = NO_GROUPING.get(field.kind, ("different in every document", FEWER_VALUES_HINT))
                 raise UsageError(f"{field.name} is {reason}", hint=hint)
             return field.name, field_key(field), _code_values(collection.columns.read_codes(field.name), figures.n_docs)
-    name = (
-        column_name.casefold().removesuffix("s")
-        if column_name.casefold() not in BUILT_IN_GROUPINGS
-        else column_name.casefold()
-    )
-    if name == LABEL:
-        return LABEL, LABEL, _code_values(collection.documents.coded_labels(), figures.n_docs)
-    if name == TAG:
-        return TAG, TAG, _code_values(collection.marks.coded_tags(), figures.n_docs)
-    if name == TYPE:
-        sources = collection.documents.read_codes("source")
-        return TYPE, TYPE, _code_values(sources._replace(texts=tuple(map(_suffix, sources.texts))), figures.n_docs)
+    name = key if key in BUILT_IN_GROUPINGS else key.removesuffix("s")
+    if name in BUILT_IN_GROUPINGS:
+        if name == TYPE:
+            sources = collection.documents.read_codes("source")
+            values = sources._replace(texts=tuple(map(_suffix, sources.texts)))
+        else:
+            values = collection.documents.coded_labels() if name == LABEL else collection.marks.coded_tags()
+        return name, name, _code_values(values, figures.n_docs)
     choices = list(list_groupings(figures))
-    suggestion = find_likeliest_name(column_name, choices)
+    suggestion = find_likeliest_name(column.strip(), choices)
     raise UsageError(
         f"there is no column {column!r}; documents can be grouped by: {', '.join(choices) or 'nothing'}",
         hint=suggestion or (choices[0] if choices else "documents with labels or columns"),
@@ -316,15 +297,13 @@ def _code_values(values: CodedTexts, n_docs: int) -> LabelCodes:
     """Number the values of documents: values that differ only in case are one, empty values are ignored."""
     is_counted = values.rows < n_docs
     rows, codes = values.rows[is_counted], values.codes[is_counted]
-    used = np.zeros(len(values.texts), bool)
-    used[codes] = True
-    value_names, group = dict[str, str](), np.full(len(values.texts), -1, np.int64)
-    number = dict[str, int]()
-    for code, text in enumerate(values.texts):
-        if used[code] and (value := text.strip()):
+    value_names, groups = dict[str, str](), np.full(len(values.texts), -1, np.int64)
+    numbers = dict[str, int]()
+    for code in np.unique(codes).tolist():
+        if value := values.texts[code].strip():
             value_names.setdefault(value.casefold(), value)
-            group[code] = number.setdefault(value.casefold(), len(number))
-    codes = group[codes]
+            groups[code] = numbers.setdefault(value.casefold(), len(numbers))
+    codes = groups[codes]
     pairs = rows[codes >= 0] * max(len(value_names), 1) + codes[codes >= 0]
     pairs = pairs if bool((np.diff(pairs) > 0).all()) else np.unique(pairs)
     rows, codes = np.divmod(pairs, max(len(value_names), 1))
@@ -337,10 +316,6 @@ def _suffix(source: str) -> str:
 
 
 def _is_grouping(field: Field) -> bool:
-    if field.kind == DATE:
-        return False
-    return (
-        field.different <= MAX_GROUPS
-        if field.kind == NUMBER
-        else field.different < field.documents or field.kind != TEXT
-    )
+    if field.kind in (DATE, NUMBER):
+        return field.kind == NUMBER and field.different <= MAX_GROUPS
+    return field.different < field.documents or field.kind != TEXT

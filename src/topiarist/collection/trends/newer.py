@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -99,40 +99,37 @@ def find_changes_since(figures: Figures, since: str, last: str = "", *, n_words:
     first, end = _read_limits(since, last)
     texts, codes = dates_of_texts(figures.collection)
     dates = np.array([date[:10] for date in texts], "U10")
-    is_dated, is_ambiguous = dates != "", _is_ambiguous(dates, first) | _is_ambiguous(dates, end)
-    groups = np.where(
-        ~is_dated | is_ambiguous, -1, np.where(dates < first, 0, np.where((dates < end) | (end == ""), 1, -1))
-    )
-    is_dated, is_ambiguous, groups = is_dated[codes], is_ambiguous[codes], groups[codes]
-    n_before, n_since = (int((groups == group).sum()) for group in (0, 1))
-    span = f"{since}..{last}" if last and last != since else since if last else f">={since}"
-    period: dict[str, Any] = {"first": since, "last": last, "dates": span, "before": n_before, "since": n_since}
-    excluded_documents: dict[str, Any] = {
-        "undated": int((~is_dated).sum()),
-        "coarse": int((is_dated & is_ambiguous).sum()),
-    }
+    is_dated, is_coarse = dates != "", _is_ambiguous(dates, first) | _is_ambiguous(dates, end)
+    is_since = (dates >= first) & ((dates < end) | (end == ""))
+    groups = np.where(~is_dated | is_coarse, -1, np.where(dates < first, 0, np.where(is_since, 1, -1)))[codes]
+    n_before, n_since = int((groups == 0).sum()), int((groups == 1).sum())
+    result = RecentChanges(
+        first=since, last=last, before=n_before, since=n_since, undated=int((~is_dated)[codes].sum()),
+        dates=f"{since}..{last}" if last and last != since else since if last else f">={since}",
+        coarse=int((is_dated & is_coarse)[codes].sum()), topics=(), fewer=(), words=(),
+    )  # fmt: skip
     if not n_before or not n_since:
-        return RecentChanges(**period, **excluded_documents, topics=(), fewer=(), words=())
+        return result
     nodes = [node for node in figures.ordered() if node != figures.tree.root]
     table = shares_in(figures, groups, 2, nodes)
     growth = compute_ratios(table.group(1), table.group(0))
     rows, columns = np.flatnonzero(groups == 1), TopicColumns.select(figures, nodes)
 
-    def topic(place: int) -> TopicShare:
-        documents = int(figures.select_assigned_under(nodes[place], rows).sum())
-        return columns.compare(table.group(1), table.group(0), growth, 0, place, documents)
+    def list_topics(weight: Array, is_listed: Array) -> tuple[TopicShare, ...]:
+        places = (place for place in np.argsort(-weight, kind="stable").tolist() if is_listed[place])
+        return tuple(
+            columns.compare(
+                table.group(1), table.group(0), growth, 0, place,
+                int(figures.select_assigned_under(nodes[place], rows).sum()),
+            )
+            for place in places
+        )  # fmt: skip
 
-    certain = growth.certain[0]
-    weight = table.share[1] * np.log(growth.ratio[0])
-    rising_places = [place for place in np.argsort(-weight, kind="stable").tolist() if certain[place]]
-    falling_order = np.argsort(table.share[0] * np.log(growth.ratio[0]), kind="stable").tolist()
-    return RecentChanges(
-        **period,
-        **excluded_documents,
-        topics=tuple(topic(place) for place in rising_places if growth.ratio[0, place] >= MIN_TOPIC_RATIO),
-        fewer=tuple(
-            topic(place) for place in falling_order if certain[place] and growth.ratio[0, place] <= 1 / MIN_TOPIC_RATIO
-        ),
+    certain, ratio = growth.certain[0], growth.ratio[0]
+    return replace(
+        result,
+        topics=list_topics(table.share[1] * np.log(ratio), certain & (ratio >= MIN_TOPIC_RATIO)),
+        fewer=list_topics(-table.share[0] * np.log(ratio), certain & (ratio <= 1 / MIN_TOPIC_RATIO)),
         words=_find_rising_words(figures, groups, (n_before, n_since), n_words),
         farther=_distance_shift(figures, groups),
     )
@@ -150,48 +147,41 @@ def _distance_shift(figures: Figures, groups: Ints) -> DistanceShift | None:
 
 def measure_distance_shift(cosines_before: Floats, cosines_since: Floats, n_unfitted: int = 0) -> DistanceShift | None:
     """Compare the cosines of documents to their nearest topic, before and since; None with too few documents."""
-    if len(cosines_before) < MIN_DOCUMENTS_WITH_VECTORS or not len(cosines_since):
+    n_before, n_since = len(cosines_before), len(cosines_since)
+    if n_before < MIN_DOCUMENTS_WITH_VECTORS or not n_since:
         return None
-    place = round(FAR_SHARE * (len(cosines_before) + 1))
+    place = round(FAR_SHARE * (n_before + 1))
     limit = np.partition(cosines_before, place - 1)[place - 1]
-    n_far, share_before = int((cosines_since < limit).sum()), float((cosines_before < limit).mean())
-    interval = compute_known_shares(np.array([[n_far]]), len(cosines_since))
-    certain = compute_chance_below(n_far, len(cosines_since), place, len(cosines_before)) <= FALSE_DISCOVERY_RATE
+    n_far = int((cosines_since < limit).sum())
+    interval = compute_known_shares(np.array([[n_far]]), n_since)
     return DistanceShift(
-        documents=len(cosines_since),
+        documents=n_since,
         far=n_far,
-        share=n_far / len(cosines_since),
+        share=n_far / n_since,
         low=float(interval.low[0, 0]),
         high=float(interval.high[0, 0]),
-        before=share_before,
-        certain=certain,
-        known=len(cosines_before),
+        before=float((cosines_before < limit).mean()),
+        certain=compute_chance_below(n_far, n_since, place, n_before) <= FALSE_DISCOVERY_RATE,
+        known=n_before,
         unfitted=n_unfitted,
     )
 
 
 def _find_rising_words(figures: Figures, groups: Ints, documents: tuple[int, int], n: int) -> tuple[RisingWord, ...]:
     """Return the most informative words that are at least twice as frequent in the documents since the date."""
-    counts = figures.collection.counts
-    document_counts = []
-    for group in (0, 1):
-        rows = csr_array(counts[np.flatnonzero(groups == group)])
-        document_counts.append(np.bincount(rows.indices[rows.data > 0], minlength=counts.shape[1]))
-    share = [(number + 0.5) / (total + 1.0) for number, total in zip(document_counts, documents, strict=True)]
-    growth = compute_ratios(
-        compute_known_shares(document_counts[1][None], documents[1]),
-        compute_known_shares(document_counts[0][None], documents[0]),
+    counts, words = figures.collection.counts, figures.collection.counting.vocabulary.words
+    before, since = (
+        np.bincount(part.indices[part.data > 0], minlength=counts.shape[1])
+        for part in (csr_array(counts[np.flatnonzero(groups == group)]) for group in (0, 1))
     )
-    is_rising = growth.certain[0] & (growth.ratio[0] >= MIN_WORD_RATIO) & (document_counts[1] >= MIN_DOCUMENTS)
-    order = np.argsort(-np.where(is_rising, share[1] * np.log(growth.ratio[0]), -np.inf), kind="stable")[:n]
-    words = figures.collection.counting.vocabulary.words
+    growth = compute_ratios(
+        compute_known_shares(since[None], documents[1]), compute_known_shares(before[None], documents[0])
+    )
+    ratio, share = growth.ratio[0], (since + 0.5) / (documents[1] + 1.0)
+    is_rising = growth.certain[0] & (ratio >= MIN_WORD_RATIO) & (since >= MIN_DOCUMENTS)
+    order = np.argsort(-np.where(is_rising, share * np.log(ratio), -np.inf), kind="stable")[:n]
     return tuple(
-        RisingWord(
-            words[column],
-            int(document_counts[0][column]),
-            int(document_counts[1][column]),
-            float(growth.ratio[0, column]),
-        )
+        RisingWord(words[column], int(before[column]), int(since[column]), float(ratio[column]))
         for column in order.tolist()
         if is_rising[column]
     )

@@ -69,55 +69,40 @@ class OverTime:
 
     def rows(self, first_view_only: bool = False) -> Iterator[dict[str, Any]]:
         """Yield a table row for each topic and period; with ``first_view_only`` only topics of the first view."""
-        names, documents = self.periods.names, self.periods.documents.tolist()
-        table, bursting = self.table, self._bursting
+        periods, documents = self.periods, self.periods.documents.tolist()
         for place in self.first_view if first_view_only else range(len(self.topics)):
-            for period, name in enumerate(names):
+            for period, name in enumerate(periods.names):
+                at, is_filled = (period, place), bool(documents[period])
                 yield {
                     "topic": self.topics[place],
                     "name": self.names[place],
                     "path": self.columns.paths[place],
                     "period": name,
-                    "first_day": self.periods.first[period],
-                    "last_day": self.periods.last[period],
+                    "first_day": periods.first[period],
+                    "last_day": periods.last[period],
                     "documents": documents[period],
-                    **{
-                        side: float(getattr(table, side)[period, place]) if documents[period] else None
-                        for side in SIDES
-                    },
-                    "burst": (self.topics[place], period) in bursting,
+                    **{side: float(getattr(self.table, side)[at]) if is_filled else None for side in SIDES},
+                    "burst": (self.topics[place], period) in self._bursting,
                 }
 
     @cached_property
     def _bursting(self) -> frozenset[tuple[int, int]]:
-        return frozenset(
-            (burst.topic, period)
-            for burst in self.bursts
-            for period in range(burst.periods[0], burst.periods[1] + 1)
-        )  # fmt: skip
+        spans = ((burst.topic, range(burst.periods[0], burst.periods[1] + 1)) for burst in self.bursts)
+        return frozenset((topic, period) for topic, periods in spans for period in periods)
 
     def to_dict(self, first_view_only: bool = True) -> dict[str, Any]:
-        periods = self.periods
-        table, names = self.table, periods.names
+        periods, table = self.periods, self.table
+        columns = zip(periods.names, periods.first, periods.last, periods.documents.tolist(), strict=True)
         return {
             "unit": periods.unit,
-            "periods": [
-                {"name": name, "first_day": first, "last_day": last, "documents": number}
-                for name, first, last, number in zip(
-                    names, periods.first, periods.last, periods.documents.tolist(), strict=True
-                )
-            ],
+            "periods": [dict(zip(("name", "first_day", "last_day", "documents"), row, strict=True)) for row in columns],
             "left_out": {
                 "undated": periods.n_undated, "unread": periods.unread, "file_dated": periods.file_dated,
                 "coarse": periods.coarse, "outside": periods.outside,
             },
             "topics": [
-                {
-                    "id": self.topics[place],
-                    "name": self.names[place],
-                    "path": self.columns.paths[place],
-                    **{name: _round_shares(getattr(table, name)[:, place], periods) for name in SIDES},
-                }
+                {"id": self.topics[place], "name": self.names[place], "path": self.columns.paths[place]}
+                | {side: _round_shares(getattr(table, side)[:, place], periods) for side in SIDES}
                 for place in (self.first_view if first_view_only else range(len(self.topics)))
             ],
             "bursts": [
@@ -179,10 +164,8 @@ def _find_topic_bursts(figures: Figures, table: ShareTable, nodes: Sequence[int]
 
 
 def _round_shares(values: Floats, periods: Periods) -> list[float | None]:
-    return [
-        round(value, 6) if number else None
-        for value, number in zip(np.asarray(values).tolist(), periods.documents.tolist(), strict=True)
-    ]
+    pairs = zip(np.asarray(values).tolist(), periods.documents.tolist(), strict=True)
+    return [round(value, 6) if number else None for value, number in pairs]
 
 
 CAME, WENT, CAME_AND_WENT = "came", "went", "came and went"
@@ -218,25 +201,21 @@ def find_words_over_time(figures: Figures, topic: int, periods: Periods, n: int 
     document_weights = csr_array((weight, (periods.of[rows], np.arange(len(rows)))), shape=(len(periods), len(rows)))
     weighted_counts: Floats = (document_weights @ presence[:, columns]).toarray()
     total = np.asarray(document_weights.sum(axis=1), np.float64).reshape(-1, 1)
-    words, names, last = figures.collection.counting.vocabulary.words, periods.names, len(periods) - 1
-    words_by_column: dict[int, WordTime] = {}
+    words, names = figures.collection.counting.vocabulary.words, periods.names
+    first_bursts: dict[int, Burst] = {}
     for burst in find_bursts(np.minimum(weighted_counts, total), total):
-        if burst.thing in words_by_column or len(words_by_column) == n:
-            continue
-        kind = (
-            CAME
-            if burst.last == last and burst.first
-            else WENT
-            if not burst.first and burst.last < last
-            else CAME_AND_WENT
+        first_bursts.setdefault(burst.thing, burst)
+    return tuple(
+        WordTime(
+            words[columns[column]], _describe_course(burst, len(periods) - 1), names[burst.first], names[burst.last],
+            burst.times, periods.span(burst.first, burst.last),
+            tuple((weighted_counts[:, column] / np.maximum(total[:, 0], 1e-300)).round(6).tolist()),
         )
-        words_by_column[burst.thing] = WordTime(
-            words[columns[burst.thing]],
-            kind,
-            names[burst.first],
-            names[burst.last],
-            burst.times,
-            periods.span(burst.first, burst.last),
-            tuple((weighted_counts[:, burst.thing] / np.maximum(total[:, 0], 1e-300)).round(6).tolist()),
-        )
-    return tuple(words_by_column.values())
+        for column, burst in list(first_bursts.items())[:n]
+    )  # fmt: skip
+
+
+def _describe_course(burst: Burst, last: int) -> str:
+    if burst.first and burst.last == last:
+        return CAME
+    return WENT if not burst.first and burst.last < last else CAME_AND_WENT

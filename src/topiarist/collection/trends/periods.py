@@ -57,19 +57,19 @@ class Periods:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        sentences = []
-        if self.n_undated:
-            reason = f", including {self.unread:,} with an unreadable date" if self.unread else ""
-            sentences.append(f"{_documents(self.n_undated)} no date{reason}.")
-        if self.file_dated:
-            sentences.append(
-                f"{_documents(self.file_dated)} only the date of the file, which can differ from the date of the text."
-            )
-        if self.coarse:
-            sentences.append(f"{_documents(self.coarse)} a date without a {self.unit}.")
-        if self.outside:
-            sentences.append(f"{_documents(self.outside)} a date far away from all others.")
-        return tuple(sentences)
+        reason = f", including {self.unread:,} with an unreadable date" if self.unread else ""
+        numbers = {
+            f"no date{reason}.": self.n_undated,
+            "only the date of the file, which can differ from the date of the text.": self.file_dated,
+            f"a date without a {self.unit}.": self.coarse,
+            "a date far away from all others.": self.outside,
+        }
+        documents = {1: "document has"}
+        return tuple(
+            f"{number:,} {documents.get(number, 'documents have')} {ending}"
+            for ending, number in numbers.items()
+            if number
+        )
 
     def span(self, first: int, last: int | None = None) -> str:
         """Return the value of ``date:`` in a query that finds the documents of one or more periods."""
@@ -127,24 +127,24 @@ def divide_dates(
             )
         low = high - MAX_PERIODS + 1
     is_within = is_fine & (numbers >= low)
-    of = np.where(is_within, numbers - low, -1)
     first = _first_days(np.arange(low, high + 2), unit)
-    ends = (first[1:] - np.timedelta64(1, "D")).astype(str).tolist()
-    outside, coarse = int((is_dated & ~is_near).sum() + (is_fine & ~is_within).sum()), int((is_near & ~is_fine).sum())
-    by_unit = {
-        period_unit: _number_periods(days[is_near & (letters >= _LETTERS[period_unit])], period_unit)
-        for period_unit in UNITS
-    }
-    possible = tuple(
-        period_unit
-        for period_unit, numbers_of_unit in by_unit.items()
-        if len(numbers_of_unit) and int(numbers_of_unit.max() - numbers_of_unit.min()) < MAX_PERIODS
+    return Periods(
+        unit,
+        first=tuple(first[:-1].astype(str).tolist()),
+        last=tuple((first[1:] - np.timedelta64(1, "D")).astype(str).tolist()),
+        of=np.where(is_within, numbers - low, -1),
+        n_undated=n_undated,
+        unread=n_unread,
+        coarse=int((is_near & ~is_fine).sum()),
+        outside=int((is_dated & ~is_near).sum() + (is_fine & ~is_within).sum()),
+        possible=tuple(item for item in UNITS if _is_possible(days[is_near & (letters >= _LETTERS[item])], item)),
     )
-    names, counts = (
-        tuple(first[:-1].astype(str).tolist()),
-        {"n_undated": n_undated, "unread": n_unread, "coarse": coarse},
-    )
-    return Periods(unit, names, tuple(ends), of, **counts, outside=outside, possible=possible)
+
+
+def _is_possible(days: Array, unit: str) -> bool:
+    """Return whether dates can be divided into periods of a unit."""
+    numbers = _number_periods(days, unit)
+    return bool(len(numbers)) and int(numbers.max() - numbers.min()) < MAX_PERIODS
 
 
 def _is_near_others(days: Array, is_dated: Array) -> Array:
@@ -184,7 +184,3 @@ def _first_days(numbers: Ints, unit: str) -> Array:
     if unit == WEEK:
         return (7 * numbers - 3).astype("datetime64[D]")
     return numbers.astype(f"datetime64[{unit[0].upper()}]").astype("datetime64[D]")
-
-
-def _documents(number: int) -> str:
-    return f"{number:,} document{' has' if number == 1 else 's have'}"

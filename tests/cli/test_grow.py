@@ -164,8 +164,8 @@ def test_figures_are_written_and_always_the_same(home):
     for place in ("first", "second"):
         (home / place).mkdir()
         for name in names:
-            drawing, curve = home / place / name, home / place / f"curve-{name}"
-            done = invoke("notes", "--topics", "2", "--figure", drawing, f"TOPIARIST_CURVE={curve}", "--force")
+            drawing = home / place / name
+            done = invoke("notes", "--topics", "2", "--figure", drawing, "--force")
             assert done.exit_code == 0, done.output
             assert name in done.stderr.replace("\n", "")  # as it is, not taken for a colour
     for drawing in (home / "first").iterdir():
@@ -209,7 +209,6 @@ TABLE = "id,opened,summary,description,state\n" + "".join(
             "9 topics need at least as many documents with words; 2 came",
         ),
         (lambda home: None, ["demo", "--figure", "tree.jpg"], 2, "ends in .png, .svg or .pdf, got tree.jpg"),
-        (lambda home: None, ["demo", "TOPIARIST_CURVE=no/such/curve.svg"], 2, "there is no folder no/such"),
         (lambda home: None, ["demo", "--topics", "0"], 2, "--topics"),
         (lambda home: None, ["demo", "--topics", "some"], 2, "or auto; got some"),
         (lambda home: None, ["demo", "--model", "lda"], 2, "cam"),

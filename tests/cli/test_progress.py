@@ -6,8 +6,7 @@ import pytest
 from rich.console import Console
 
 from topiarist.cli import source_stream
-from topiarist.cli.options import SourceOptions
-from topiarist.cli.source_stream import Stream
+from topiarist.cli.source_stream import SourceOptions, Stream
 from topiarist.cli.terminal import grow_progress as progress
 from topiarist.cli.terminal.grow_progress import Lines, Phase, Screen, line
 from topiarist.cli.terminal.stop_signal import Stop

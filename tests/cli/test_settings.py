@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from tests.cli.test_cli import written
 from topiarist import CAM, Collection
 from topiarist.cli.commands import COMMANDS, app
-from topiarist.cli.options import SourceOptions
 from topiarist.cli.settings_file import HARMLESS_SETTINGS, ONLY_TYPED, RESTRICTED_SETTINGS, is_setting_only
+from topiarist.cli.source_stream import SourceOptions
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_documents_do_not_come_with_orders(home, name):
 WIDENING = (
     "follow-links = true", "take-removed = true", "include = ['*.key']", "ocr = true", "encoder = true",
     "max-failures = 100", "stop-words = '/etc/passwd'", "stop-words = 'words.txt'", "stop-words = 'en-/words.txt'",
-    "stop-words = 'de'", "curve = 'curve.svg'",
+    "stop-words = 'de'",
 )  # fmt: skip
 
 
@@ -121,7 +121,7 @@ MOVED = {
     "stop-words": "en", "stem": "en", "phrases": None, "numbers": None, "min-documents": "2", "threads": "1",
     "wait": "1", "growth": "annealed", "topic-mix": "ml", "no-headings": None, "online": None, "device": "cpu",
     "take-removed": None, "columns": "price", "keep-repeated": None, "passages": None, "languages": "one",
-    "words": "4", "depth": "1", "check-stability": None, "curve": "curve.svg",
+    "words": "4", "depth": "1",
 }  # fmt: skip
 
 

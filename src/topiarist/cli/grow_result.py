@@ -32,7 +32,7 @@ from topiarist.display.formats import (
     one_line,
     whole_percent,
 )
-from topiarist.errors import TopiaristError, UsageError
+from topiarist.errors import TopiaristError
 from topiarist.storage import facts as facts_of
 from topiarist.text.documents import Problem
 from topiarist.text.readers.account import UNKNOWN_TYPE
@@ -63,12 +63,8 @@ class GrowResult:
     @property
     def perplexity(self) -> float | None:
         """Held-out perplexity; None without held-out words or with too few documents."""
-        curve = self.tree.curve
-        return (
-            None
-            if curve is None or self.tree.n_docs < MIN_DOCUMENTS_TO_EVALUATE
-            else float(curve.perplexity[curve.place])
-        )
+        curve, is_known = self.tree.curve, self.tree.n_docs >= MIN_DOCUMENTS_TO_EVALUATE
+        return float(curve.perplexity[curve.place]) if curve is not None and is_known else None
 
     @property
     def name_changes(self) -> NameChanges:
@@ -84,28 +80,32 @@ class GrowResult:
 
 def tell(result: GrowResult, options: Options, *, stopped: bool) -> None:
     """Print the result and leave with its exit code."""
-    words = write_problems(result)
+    words, console, notes = write_problems(result), Console(highlight=False), Console(stderr=True, highlight=False)
+    notes.quiet = options.quiet
     if options.json:
         print_summary(result, n_words=options.words)
     else:
-        _print(result, Console(highlight=False), options)
-    if not options.quiet and not options.json:
-        _tell_left_out(result)
-    if options.check_stability and not stopped:
-        _check_stability(result, options)
-    _draw(result, options)
-    console = Console(highlight=False)
+        _print(result, console, options)
+        _tell_left_out(result, notes)
+    if options.figure:
+        save_figure(result.tree.draw, options.figure)
+        _say(notes, f"The tree is drawn in {options.figure}")
     if not options.json:
         following = f"Next:  {_next(result)}"
         is_inline = not console.is_terminal or len(following) + len(words) + GAP < console.width
         words = words and (" " * GAP if is_inline else "\n") + words
-        console.print(Text(f"\n{following}{words}"), soft_wrap=not console.is_terminal)
+        _say(console, f"\n{following}{words}")
     code = _exit_code(result)
     if stopped:
-        _note("Stopped before the end: this is the best tree so far, and it is kept.", options)
+        _say(notes, "Stopped before the end: this is the best tree so far, and it is kept.")
         code = INTERRUPTED_EXIT
     if code:
         raise SystemExit(code)
+
+
+def _say(console: Console, text: str, style: str = "") -> None:
+    """Print a paragraph: wrapped at words on a terminal, one line elsewhere."""
+    console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
 
 
 def facts(result: GrowResult) -> str:
@@ -120,11 +120,10 @@ def facts(result: GrowResult) -> str:
 
 
 def print_summary(result: GrowResult, *, n_words: int = 8, up_to_date: bool = False) -> None:
-    tree = result.tree
+    tree, collection = result.tree, result.collection
     nodes = tuple(replace(node, words=node.words[:n_words], prototypes=node.prototypes[:3]) for node in tree.nodes)
-    body = replace(tree, nodes=nodes).to_dict()
-    facts, repeated = load_facts(result.collection), result.collection.settings.get("repeated") or {}
-    body |= {
+    facts, repeated = load_facts(collection), collection.settings.get("repeated") or {}
+    body = replace(tree, nodes=nodes).to_dict() | {
         "folder": result.folder,
         "sentence": first_sentence(facts),
         "facts": facts.to_dict(),
@@ -135,7 +134,7 @@ def print_summary(result: GrowResult, *, n_words: int = 8, up_to_date: bool = Fa
         "phases": result.phases,
         "repeated": {name: repeated[name] for name in ("lines", "documents", "words", "kept") if name in repeated},
         "name_changes": result.name_changes.to_dict(),
-        "copies": {"copies": len(result.collection.copies), "originals": result.collection.copies.n_originals},
+        "copies": {"copies": len(collection.copies), "originals": collection.copies.n_originals},
     }
     if result.stream is not None and result.stream.counts is not None:
         body["reading"] = asdict(result.stream.counts)
@@ -144,19 +143,15 @@ def print_summary(result: GrowResult, *, n_words: int = 8, up_to_date: bool = Fa
 
 def write_problems(result: GrowResult) -> str:
     """Write the table of skipped files and return a sentence about it; empty without any."""
-    problems = result.problems
     if result.stream is None:
         return ""
     write_problem_list(result.collection)
-    if not problems:
-        return ""
-    counts = result.stream.counts
-    failed = 0 if counts is None else counts.failed
-    unread = len(result.stream.problems)
-    remarks = len(problems) - unread
-    skipped = [f"{count_noun(failed, 'file or row', 'files or rows')} failed" if failed else f"{unread:,} left out"]
-    skipped = [*skipped * bool(unread), *[f"{remarks:,} remarks on dates and columns"] * (remarks > 0)]
-    return f"{', '.join(skipped)}: {result.folder}/{PROBLEMS}"
+    problems, counts = result.problems, result.stream.counts
+    failed, unread = 0 if counts is None else counts.failed, len(result.stream.problems)
+    skipped = f"{count_noun(failed, 'file or row', 'files or rows')} failed" if failed else f"{unread:,} left out"
+    remarks = f"{len(problems) - unread:,} remarks on dates and columns"
+    parts = [skipped] * bool(unread) + [remarks] * (len(problems) > unread)
+    return f"{', '.join(parts)}: {result.folder}/{PROBLEMS}" if problems else ""
 
 
 def with_problems(error: TopiaristError, problems: Sequence[Problem]) -> TopiaristError:
@@ -164,31 +159,27 @@ def with_problems(error: TopiaristError, problems: Sequence[Problem]) -> Topiari
     problems = [problem for problem in problems if not problem.reason.startswith(UNKNOWN_TYPE)]
     if not problems or any(problem.source in str(error) for problem in problems):
         return error
-    listed_problems = [
-        f"Left out: {one_line(skipped.source)}: {one_line(skipped.reason)}" for skipped in problems[:MAX_LISTED]
-    ]
-    lines = [error.message, *listed_problems, and_more(problems, MAX_LISTED)]
+    listed = [f"Left out: {one_line(item.source)}: {one_line(item.reason)}" for item in problems[:MAX_LISTED]]
+    lines = [error.message, *listed, and_more(problems, MAX_LISTED)]
     return type(error)("\n  ".join(filter(None, lines)), hint=error.hint)
 
 
 def _print(result: GrowResult, console: Console, options: Options) -> None:
     tree = result.tree
-    console.print(Text(f"\n{first_sentence(load_facts(result.collection))}"), soft_wrap=not console.is_terminal)
-    console.print(Text(f"{facts(result)}\n"), soft_wrap=not console.is_terminal)
+    _say(console, f"\n{first_sentence(load_facts(result.collection))}")
+    _say(console, f"{facts(result)}\n")
     print_tree(console, tree, options.words, options.depth)
     if result.n_hard:
-        note = f"({describe_unassigned(result.n_hard)}: topiarist tree {result.folder})"
-        console.print(Text(note, style="dim"), soft_wrap=not console.is_terminal)
+        _say(console, f"({describe_unassigned(result.n_hard)}: topiarist tree {result.folder})", "dim")
     for sentence in result.name_changes.sentences:
-        console.print(Text(one_line(sentence)), soft_wrap=not console.is_terminal)
-    console.print(Text(f"\n{tree.reason}"), soft_wrap=not console.is_terminal)
+        _say(console, one_line(sentence))
+    _say(console, f"\n{tree.reason}")
     if tree.n_docs < MIN_DOCUMENTS_TO_EVALUATE:
-        note = f"{count_noun(tree.n_docs, 'document')} are too few to judge a tree by words it has not seen."
-        console.print(Text(note), soft_wrap=not console.is_terminal)
+        _say(console, f"{count_noun(tree.n_docs, 'document')} are too few to judge a tree by words it has not seen.")
     elif len(tree.tree.leaves) == 1:
-        console.print(Text("No structure found that holds up on unseen documents."))
+        _say(console, "No structure found that holds up on unseen documents.")
     if (short := find_short_texts(result.collection)) is not None:
-        console.print(Text(f"{short.sentence}."), soft_wrap=not console.is_terminal)
+        _say(console, f"{short.sentence}.")
 
 
 def print_tree(console: Console, tree: TopicTree, n_words: int | None = None, depth: int | None = None) -> None:
@@ -207,41 +198,14 @@ def _next(result: GrowResult) -> str:
     return f"{typed_command()} explore {shlex.quote(one_line(result.folder))}"
 
 
-def _check_stability(result: GrowResult, options: Options) -> None:
-    from topiarist.cli.commands.evaluate import describe_stability, measure_stability
-
-    console = Console(highlight=False)
-    try:
-        stability = measure_stability(result.collection, options.threads)
-    except UsageError as error:
-        _note(f"The stability of the topics is unknown: {error.message}", options)
-        return
-    if stability is not None and not options.json:
-        console.print()
-        for line in describe_stability(result.collection, stability):
-            console.print(Text(line), soft_wrap=not console.is_terminal)
-
-
-def _draw(result: GrowResult, options: Options) -> None:
-    if options.figure:
-        save_figure(result.tree.draw, options.figure)
-        _note(f"The tree is drawn in {options.figure}", options)
-    if options.curve and result.tree.curve is not None:
-        save_figure(result.tree.curve.plot, options.curve)
-        _note(f"The curve is drawn in {options.curve}", options)
-
-
-def _tell_left_out(result: GrowResult) -> None:
-    notes = Console(stderr=True, highlight=False)
+def _tell_left_out(result: GrowResult, notes: Console) -> None:
     exclusions = find_exclusions(result.collection)
     if exclusions.repeated_said:
         advice = f": see {PROBLEMS}; the setting keep-repeated counts them" if exclusions.lines else ""
-        notes.print(Text(f"{exclusions.repeated_said}{advice}"), soft_wrap=True)
+        _say(notes, f"{exclusions.repeated_said}{advice}")
     if exclusions.copies_said:
-        note = (
-            f"{exclusions.copies_said}: counted once, listed by {typed_command()} duplicates {one_line(result.folder)}"
-        )
-        notes.print(Text(note), soft_wrap=True)
+        command = f"{typed_command()} duplicates {one_line(result.folder)}"
+        _say(notes, f"{exclusions.copies_said}: counted once, listed by {command}")
 
 
 def _exit_code(result: GrowResult) -> int:
@@ -251,16 +215,10 @@ def _exit_code(result: GrowResult) -> int:
     notes = Console(stderr=True, highlight=False)
     allowed = f"max-failures allows {result.stream.options.max_failures:g}%"
     share = whole_percent(failed / n_tried)
-    warning = f"Warning: {failed:,} of {n_tried:,} could not be read ({share}; {allowed})"
-    notes.print(Text(warning), soft_wrap=not notes.is_terminal)
+    _say(notes, f"Warning: {failed:,} of {n_tried:,} could not be read ({share}; {allowed})")
     problems = result.stream.problems
     for problem in problems[:MAX_LISTED]:
         notes.print(Text(f"  {one_line(problem.source)}: {one_line(problem.reason)}"), soft_wrap=True)
     if len(problems) > MAX_LISTED:
         notes.print(f"  {and_more(problems, MAX_LISTED)} ({PROBLEMS})")
     return 1
-
-
-def _note(text: str, options: Options) -> None:
-    if not options.quiet:
-        Console(stderr=True, highlight=False).print(Text(text), soft_wrap=True)

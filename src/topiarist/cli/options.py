@@ -2,13 +2,12 @@
 
 A command is a module in ``commands`` with ``Options`` (a dataclass whose docstring is the help), ``EPILOG`` (examples),
 ``WRITES`` (which options make it change something) and ``run(options)``. Here are the options that several share.
-Nothing numerical is loaded, so that ``--help`` is quick; the defaults of a tree are those of its ``Recipe``.
+Little is loaded, so that ``--help`` is quick.
 """
 
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import partial
@@ -17,24 +16,16 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 from typer.models import OptionInfo
 
-from topiarist.collection.grow.recipe import Recipe
 from topiarist.text.dates import AUTO, ORDERS
-from topiarist.text.readers import Columns, ReadingSettings
-from topiarist.text.readers.columns import ROLES
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
+    from topiarist.text.readers import Columns, ReadingSettings
 
 DECLARATION = "declaration"  # key of a field's metadata
 PANELS = (None, "What to read", "What to print")
 _, READING, OUTPUT = PANELS
 ALL_OPTIONS = ("",)  # of a command that changes something whatever its options are
-DEMO, STDIN = "demo", "-"
-SELECTION = (  # options that decide which documents are read
-    "sources", "text_column", "title_column", "id_column", "xml_path", "ocr", "include", "exclude", "limit",
-    "max_failures",
-)  # fmt: skip
-MORE_SETTINGS = "More settings are keys of topiarist.toml, such as stop-words: --show-config prints all keys."
 
 
 def option(default: Any, help: str, *names: str, panel: str | None = None, **settings: Any) -> Any:
@@ -132,6 +123,7 @@ class AsGrownOptions(MetadataOptions):
     def reading_settings(self, collection: Collection) -> ReadingSettings:
         """Return the settings by which sources are read for a collection."""
         from topiarist.collection.grow.read_as_grown import load_reading_settings
+        from topiarist.text.readers import ReadingSettings
 
         named = ReadingSettings(named_columns(self), self.xml_path or "", self.ocr or None)
         return load_reading_settings(collection, named)
@@ -139,6 +131,8 @@ class AsGrownOptions(MetadataOptions):
     @property
     def named(self) -> list[tuple[str, str]]:
         """The options of columns that were typed, with their values."""
+        from topiarist.text.readers.columns import ROLES
+
         typed = ((f"--{role}-column", getattr(self, f"{role}_column")) for role in ROLES)
         return [(name, value) for name, value in typed if value is not None]
 
@@ -151,64 +145,11 @@ class PatternOptions:
     exclude: list[str] | None = reading(None, "No files like this.", metavar="PATTERN")  # noqa: RUF009
 
 
-@dataclass(frozen=True, kw_only=True)
-class SourceOptions(ColumnOptions, PatternOptions):
-    """Options of commands that read documents: sources, counting, threads and output."""
-
-    sources: list[str] = argument(
-        MISSING, "Folders, files or addresses, `-` for JSON lines on standard input, or `demo`.", "SOURCE…"
-    )
-    follow_links: bool = setting(False, "Follow links that lead out of a folder, to files or folders.")
-    limit: int | None = reading(None, "Maximum number of documents.", metavar="N", min=1)
-    max_failures: float = setting(
-        5.0, "Percent of files, rows or messages that may fail without exit code 1.", min=0, max=100
-    )
-    language: str = setting(Recipe.language, "Language, such as `en`. `auto` detects it from the first texts.")
-    stop_words: str = setting(Recipe.stop_words, "Stop words: `none`, a language, `auto`, or a file of words.")
-    stem: str | None = setting(Recipe.stem, "Join the forms of a word: a language, or `auto`.")
-    phrases: bool = setting(Recipe.phrases, "Join pairs such as *black hole*.")
-    numbers: bool = setting(Recipe.numbers, "Count numbers as words.")
-    min_documents: int | None = setting(
-        Recipe.min_documents, "Documents that must contain a word; 3, or 1 in 100,000 if that is more.", min=1
-    )
-    seed: int = option(Recipe.seed, "Same seed, same result.", metavar="N", min=0)
-    threads: int | None = setting(None, "Number of threads. All cores by default.", min=1)
-    config: str | None = option(
-        None, "Settings file. Default: `topiarist.toml` in or next to the source.", metavar="FILE"
-    )
-    show_config: bool = option(False, "Print every setting and where it comes from, and end.")
-    json: bool = printing(False, "One JSON document on standard output; progress as JSON lines.")
-    quiet: bool = printing(False, "No progress.", "--quiet", "-q")
-    verbose: int = printing(0, "Print details; twice: more details.", "--verbose", "-v", count=True)
-    debug: bool = debug_option()
-
-    @property
-    def is_demo(self) -> bool:
-        """The bundled collection, unless there is a folder of that name."""
-        return self.sources == [DEMO] and not os.path.exists(DEMO)
-
-    @property
-    def shown_sources(self) -> list[str]:
-        """The sources as they may be printed and kept: without what opens an address."""
-        from topiarist.text.readers.file_systems import remove_secret
-
-        return [*map(remove_secret, self.sources)]
-
-    @property
-    def selection(self) -> dict[str, Any]:
-        """Options that select the documents to read."""
-        selection = {name: getattr(self, name) for name in SELECTION}
-        selection |= {"include": self.include or [], "exclude": self.exclude or []}
-        return selection | ({"follow_links": True} if self.follow_links else {})
-
-    def recipe(self, **values: Any) -> Recipe:
-        """Return the recipe of the shared options and further values."""
-        shared = {item.name for item in fields(Recipe)} & {item.name for item in fields(SourceOptions)}
-        return Recipe(**{name: getattr(self, name) for name in shared}, **values)
-
-
 def named_columns(options: Any) -> Columns:
     """Return the columns named in the options; a command can lack some of these options."""
+    from topiarist.text.readers import Columns
+    from topiarist.text.readers.columns import ROLES
+
     named: dict[str, Any] = {role: getattr(options, f"{role}_column", None) for role in ROLES}
     return Columns(**named)
 
@@ -216,13 +157,11 @@ def named_columns(options: Any) -> Columns:
 def signature(options: type) -> inspect.Signature:
     """Return the options as a signature: those of the command before the shared ones."""
     hints = get_type_hints(options)
-    bases = [base for base in (FolderOptions, SourceOptions) if issubclass(options, base)]
-    shared = {parameter.name for base in bases for parameter in fields(base)}
 
     def place(parameter: Field[Any]) -> tuple[bool, int, bool]:
         panel = parameter.metadata[DECLARATION].rich_help_panel
-        first = parameter.name in ("folder", "sources")
-        return not first, PANELS.index(panel), (parameter.name in shared) != (panel == READING)
+        is_first, is_shared = parameter.name in ("folder", "sources"), parameter.name not in options.__annotations__
+        return not is_first, PANELS.index(panel), is_shared != (panel == READING)
 
     return inspect.Signature([make_parameter(item, hints[item.name]) for item in sorted(fields(options), key=place)])
 

@@ -22,7 +22,7 @@ from pydantic import Field, ValidationError
 
 from topiarist.cli.commands import find, show, tree
 from topiarist.collection.collection import Collection
-from topiarist.collection.describe.documents import ParentDetails, load_document_details, load_parent_details
+from topiarist.collection.describe.documents import load_document_details, load_parent_details
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.version import __version__
 
@@ -191,36 +191,32 @@ def _show(reader: Reader) -> Callable[..., dict[str, Any]]:
 
 
 def _document(collection: Collection, id: str, start: int, characters: int) -> dict[str, Any]:
-    if id not in collection.documents:
-        parent = load_parent_details(collection, id)
-        if parent is None:
-            near_ids = " or ".join(collection.documents.near_ids(id))
-            raise UsageError(f"there is no document {id!r}", hint=near_ids or "an id from the tool find")
-        return _describe_parent(collection, parent, start, characters)
-    body = load_document_details(collection, id).to_dict()
-    length = len(body["text"])
-    body["text"] = body["text"][start : start + characters]
-    body |= _piece_told(length, start, body["text"])
-    return {name: value for name, value in body.items() if name not in ("words", "repeated")}
-
-
-def _describe_parent(collection: Collection, details: ParentDetails, start: int, characters: int) -> dict[str, Any]:
-    body = details.to_dict()
-    texts = [passage.text for passage in collection.documents.load_many(details.parent.rows)]
+    """Return a document with a piece of its text; of a document in passages, the passages of this piece."""
+    if id in collection.documents:
+        body = load_document_details(collection, id).to_dict()
+        del body["words"], body["repeated"]
+        return body | _cut_text(body["text"], start, characters)
+    parent = load_parent_details(collection, id)
+    if parent is None:
+        near_ids = " or ".join(collection.documents.near_ids(id))
+        raise UsageError(f"there is no document {id!r}", hint=near_ids or "an id from the tool find")
+    body = parent.to_dict()
+    texts = [passage.text for passage in collection.documents.load_many(parent.parent.rows)]
     begins = [0, *accumulate(len(text) + len(PASSAGE_SEPARATOR) for text in texts)]
-    text = PASSAGE_SEPARATOR.join(texts)
-    piece = text[start : start + characters]
+    piece = _cut_text(PASSAGE_SEPARATOR.join(texts), start, characters)
+    end = start + len(piece["text"])
     body["n_passages"] = len(texts)
     body["passages"] = [
         passage | {"start": begin}
-        for passage, begin, passage_text in zip(body["passages"], begins, texts, strict=False)
-        if begin < start + len(piece) and begin + len(passage_text) > start
+        for passage, begin, text in zip(body["passages"], begins, texts, strict=False)
+        if begin < end and begin + len(text) > start
     ]
-    return body | {"text": piece} | _piece_told(len(text), start, piece)
+    return body | piece
 
 
-def _piece_told(length: int, start: int, piece: str) -> dict[str, int]:
-    return {"start": start, "length": length, "more": max(0, length - start - len(piece))}
+def _cut_text(text: str, start: int, characters: int) -> dict[str, Any]:
+    piece = text[start : start + characters]
+    return {"text": piece, "start": start, "length": len(text), "more": max(0, len(text) - start - len(piece))}
 
 
 def _wrap_tool(name: str, tool: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:

@@ -29,8 +29,6 @@ from topiarist.cli.options import DECLARATION
 from topiarist.cli.terminal.console import clean, speaks_unicode
 from topiarist.display.formats import one_line
 from topiarist.errors import UsageError
-from topiarist.text.spelling import find_similar_names
-from topiarist.text.stop_words import has_stop_words
 
 FILE = "topiarist.toml"
 PREFIX = "TOPIARIST_"
@@ -41,11 +39,11 @@ HARMLESS_SETTINGS = (
     "text_column", "title_column", "id_column", "date_column", "label_column", "columns", "dates", "xml_path",
     "exclude", "limit", "language", "languages", "stop_words", "stem", "phrases", "numbers", "min_documents",
     "keep_repeated", "passages", "fields", "topics", "model", "growth", "topic_mix", "no_headings", "online",
-    "check_stability", "seed", "threads", "memory", "device", "wait", "words", "depth", "verbose",
+    "seed", "threads", "memory", "device", "wait", "words", "depth", "verbose",
 )  # fmt: skip
 # A file named by --config and the environment can set these as well. Links lead out of the folder, patterns make any
-# file a text, OCR and encoders run and load models, and a curve is written to a file.
-RESTRICTED_SETTINGS = ("follow_links", "include", "ocr", "encoder", "take_removed", "max_failures", "curve")
+# file a text, and OCR and encoders run and load models.
+RESTRICTED_SETTINGS = ("follow_links", "include", "ocr", "encoder", "take_removed", "max_failures")
 # These concern one run, choose files and programs, or silence messages. They are no settings at all.
 ONLY_TYPED = (
     "sources", "config", "show_config", "debug", "force", "resume", "dry_run", "output", "figure", "labels",
@@ -68,27 +66,22 @@ def resolve_settings(ctx: typer.Context, parameters: Mapping[str, Any]) -> dict[
     file_values = _read_settings(path, ctx) if path is not None else {}
     if path is not None and parameters.get("config") is None:
         _check_harmless(file_values, path)
-    if file_values and not (parameters.get("quiet") or parameters.get("json") or parameters.get("show_config")):
+    if file_values and not any(map(parameters.get, ("quiet", "json", "show_config"))):
         print(f"Settings are read from {clean(str(path))}: {', '.join(map(key, file_values))}", file=sys.stderr)
-    settings = {}
-    for parameter in ctx.command.params:
+
+    def resolve(parameter: Any) -> Setting:
         name = parameter.name
-        if name is None or name not in parameters:
-            continue
         if ctx.get_parameter_source(name).name == "COMMANDLINE":  # type: ignore[union-attr]
             if is_setting_only(parameter):
                 raise _no_option(parameter, parameters[name], with_file=with_file)
-            settings[name] = Setting(parameters[name], "typed")
-        elif (value := _read_variable(parameter, with_file=with_file)) is not None:
-            origin = variable(name)
-            settings[name] = Setting(_parse_value(ctx, parameter, value, origin), f"environment, {origin}")
-        elif name in file_values:
-            settings[name] = Setting(
-                _parse_value(ctx, parameter, file_values[name], f"{key(name)} in {path}"), str(path)
-            )
-        else:
-            settings[name] = Setting(parameters[name], "default")
-    return settings
+            return Setting(parameters[name], "typed")
+        if (text := _read_variable(parameter, with_file=with_file)) is not None:
+            return Setting(_parse_value(ctx, parameter, text, variable(name)), f"environment, {variable(name)}")
+        if name in file_values:
+            return Setting(_parse_value(ctx, parameter, file_values[name], f"{key(name)} in {path}"), str(path))
+        return Setting(parameters[name], "default")
+
+    return {item.name: resolve(item) for item in ctx.command.params if item.name and item.name in parameters}
 
 
 def format_assignments(options: Any, typed: Sequence[str]) -> list[str]:
@@ -112,17 +105,10 @@ def show(settings: Mapping[str, Setting], *, as_json: bool) -> None:
     """Print the settings, one on each line with where it came from."""
     printed = {key(name): setting for name, setting in settings.items() if name not in ("show_config", "debug")}
     if as_json:
-        print(
-            json.dumps(
-                {
-                    name: {"value": printed_setting.value, "from": printed_setting.origin}
-                    for name, printed_setting in printed.items()
-                },
-                indent=2,
-            )
-        )
+        body = {name: {"value": setting.value, "from": setting.origin} for name, setting in printed.items()}
+        print(json.dumps(body, indent=2))
         return
-    texts = {name: _toml(printed_setting.value) for name, printed_setting in printed.items()}
+    texts = {name: _toml(setting.value) for name, setting in printed.items()}
     widest, longest = max(map(len, texts)), max(map(len, texts.values()))
     for name, value in texts.items():
         print(f"{name:{widest}} = {value:{longest}}  # {printed[name].origin}")
@@ -183,21 +169,18 @@ def _read_settings(path: Path, ctx: typer.Context) -> dict[str, Any]:
     section = body.get(ctx.info_name or "", {})
     section = section if isinstance(section, dict) else {}  # `topics` is a command and a setting
     top = {name: value for name, value in body.items() if not isinstance(value, dict)}
-    for name, value in body.items():
-        if isinstance(value, dict) and name not in commands:
-            raise _unknown(name, commands, path, "table")
-    anywhere = {parameter.name for command in commands.values() for parameter in command.params} or set()
+    if unknown := next((name for name in body if name not in top and name not in commands), None):
+        raise _unknown(unknown, commands, path, "table")
     parameters = {parameter.name for parameter in ctx.command.params}
+    anywhere = parameters | {parameter.name for command in commands.values() for parameter in command.params}
     values = {}
-    for table, allowed in ((top, anywhere | parameters), (section, parameters)):
+    for table, allowed in ((top, anywhere), (section, parameters)):
         for name, value in table.items():
             plain = name.replace("-", "_")
-            if plain in allowed and plain in ONLY_TYPED:
-                raise UsageError(f"{path} sets {name}, which can only be typed", hint=f"--{key(plain)} in the command")
             if plain not in allowed:
-                raise _unknown(
-                    name, sorted(key(name_) for name_ in allowed if name_ and name_ not in ONLY_TYPED), path, "setting"
-                )
+                raise _unknown(name, [key(item) for item in sorted(allowed - {*ONLY_TYPED})], path, "setting")
+            if plain in ONLY_TYPED:
+                raise UsageError(f"{path} sets {name}, which can only be typed", hint=f"--{key(plain)} in the command")
             values[plain] = value
     return values
 
@@ -220,11 +203,15 @@ def _check_harmless(values: Mapping[str, Any], path: Path) -> None:
 
 def _is_stop_list(value: Any) -> bool:
     """Return whether a value of stop-words names a list and no file, such as a link called like a language."""
+    from topiarist.text.stop_words import has_stop_words
+
     name = str(value)
     return name in ("none", "auto") or (name.isalpha() and has_stop_words(name) and not Path(name).exists())
 
 
 def _unknown(name: str, names: Any, path: Path, kind: str) -> UsageError:
+    from topiarist.text.spelling import find_similar_names
+
     proposals = find_similar_names(name.replace("_", "-"), names, 1)
     return UsageError(
         f"{path} has a {kind} that does not exist: {name}",
@@ -236,11 +223,8 @@ def _parse_value(ctx: typer.Context, parameter: Any, value: Any, where: str) -> 
     """A value as the option itself would take it: as if it had been typed, alone."""
     name = parameter.opts[0]
     if parameter.multiple:
-        typed = [
-            part
-            for parameter_ in (shlex.split(value) if isinstance(value, str) else value)
-            for part in (name, str(parameter_))
-        ]
+        parts = shlex.split(value) if isinstance(value, str) else value
+        typed = [text for part in parts for text in (name, str(part))]
     elif isinstance(value, list | dict):
         raise UsageError(f"{where} must be one value, got {value!r}")
     elif getattr(parameter, "count", False):
@@ -250,7 +234,7 @@ def _parse_value(ctx: typer.Context, parameter: Any, value: Any, where: str) -> 
     else:
         typed = [name, str(value)]
     try:
-        arguments = ["source" for parameter_ in ctx.command.params if parameter_.param_type_name == "argument"]
+        arguments = ["source" for item in ctx.command.params if item.param_type_name == "argument"]
         with ctx.command.make_context(ctx.info_name, [*typed, "--", *arguments], parent=ctx.parent) as context:
             return context.params[parameter.name]
     except (typer.Exit, SystemExit):

@@ -1,4 +1,4 @@
-"""Documents of the sources as a stream, with a digest that changes when they change."""
+"""Options of commands that read sources, and their documents as a stream with a digest."""
 
 from __future__ import annotations
 
@@ -6,31 +6,93 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from itertools import islice
 from typing import Any
 
-from topiarist.cli.options import DEMO, STDIN, SourceOptions, named_columns
+from topiarist.cli.options import (
+    ColumnOptions,
+    PatternOptions,
+    argument,
+    debug_option,
+    named_columns,
+    option,
+    printing,
+    reading,
+    setting,
+)
+from topiarist.collection.grow.recipe import Recipe
 from topiarist.text.demo import demo_documents
 from topiarist.text.documents import Document, Problem
 from topiarist.text.parsers.limits import PACKINGS
-from topiarist.text.readers import Columns, Counts, Reading, ReadingSettings, read
+from topiarist.text.readers import Counts, Reading, ReadingSettings, read
 from topiarist.text.readers.columns import TableColumns
-from topiarist.text.readers.file_systems import get_last_name, is_url
+from topiarist.text.readers.file_systems import get_last_name, is_url, remove_secret
 from topiarist.text.readers.items import File
 from topiarist.version import __version__
 
+DEMO, STDIN = "demo", "-"
+SELECTION = (  # options that decide which documents are read
+    "sources", "text_column", "title_column", "id_column", "xml_path", "ocr", "include", "exclude", "limit",
+    "max_failures",
+)  # fmt: skip
+MORE_SETTINGS = "More settings are keys of topiarist.toml, such as stop-words: --show-config prints all keys."
 SUFFIX = ".topiary"
 SLOW_SECONDS = 10.0  # of one file, before progress names it
 
 
-@dataclass(frozen=True)
-class Extra:
-    """Sources of dates and labels, which only ``grow`` reads."""
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions(ColumnOptions, PatternOptions):
+    """Options of commands that read documents: sources, counting, threads and output."""
 
-    date_column: str | None = None
-    label_column: str | None = None
-    labels: str | None = None
+    sources: list[str] = argument(
+        MISSING, "Folders, files or addresses, `-` for JSON lines on standard input, or `demo`.", "SOURCE…"
+    )
+    follow_links: bool = setting(False, "Follow links that lead out of a folder, to files or folders.")
+    limit: int | None = reading(None, "Maximum number of documents.", metavar="N", min=1)
+    max_failures: float = setting(
+        5.0, "Percent of files, rows or messages that may fail without exit code 1.", min=0, max=100
+    )
+    language: str = setting(Recipe.language, "Language, such as `en`. `auto` detects it from the first texts.")
+    stop_words: str = setting(Recipe.stop_words, "Stop words: `none`, a language, `auto`, or a file of words.")
+    stem: str | None = setting(Recipe.stem, "Join the forms of a word: a language, or `auto`.")
+    phrases: bool = setting(Recipe.phrases, "Join pairs such as *black hole*.")
+    numbers: bool = setting(Recipe.numbers, "Count numbers as words.")
+    min_documents: int | None = setting(
+        Recipe.min_documents, "Documents that must contain a word; 3, or 1 in 100,000 if that is more.", min=1
+    )
+    seed: int = option(Recipe.seed, "Same seed, same result.", metavar="N", min=0)
+    threads: int | None = setting(None, "Number of threads. All cores by default.", min=1)
+    config: str | None = option(
+        None, "Settings file. Default: `topiarist.toml` in or next to the source.", metavar="FILE"
+    )
+    show_config: bool = option(False, "Print every setting and where it comes from, and end.")
+    json: bool = printing(False, "One JSON document on standard output; progress as JSON lines.")
+    quiet: bool = printing(False, "No progress.", "--quiet", "-q")
+    verbose: int = printing(0, "Print details; twice: more details.", "--verbose", "-v", count=True)
+    debug: bool = debug_option()
+
+    @property
+    def is_demo(self) -> bool:
+        """The bundled collection, unless there is a folder of that name."""
+        return self.sources == [DEMO] and not os.path.exists(DEMO)
+
+    @property
+    def shown_sources(self) -> list[str]:
+        """The sources as they may be printed and kept: without what opens an address."""
+        return [*map(remove_secret, self.sources)]
+
+    @property
+    def selection(self) -> dict[str, Any]:
+        """Options that select the documents to read."""
+        selection = {name: getattr(self, name) for name in SELECTION}
+        selection |= {"include": self.include or [], "exclude": self.exclude or []}
+        return selection | ({"follow_links": True} if self.follow_links else {})
+
+    def recipe(self, **values: Any) -> Recipe:
+        """Return the recipe of the options that are called like its fields, and of further values."""
+        names = {item.name for item in fields(Recipe)} & {item.name for item in fields(self)}
+        return Recipe(**{name: getattr(self, name) for name in names} | values)
 
 
 @dataclass
@@ -38,26 +100,24 @@ class Stream:
     """The documents of the sources, with the labels that were given."""
 
     options: SourceOptions
-    extra: Extra = Extra()
 
     def __post_init__(self) -> None:
         from topiarist.collection.classify.label_sources import read_labels
 
-        self._labels = read_labels(self.extra.labels) if self.extra.labels else None
+        self._labels = read_labels(self.label_file) if self.label_file else None
         self._reading: Reading | None = None
-        if not self.options.is_demo:
-            columns = Columns(date=self.extra.date_column, label=self.extra.label_column)
-            columns = named_columns(self.options).override(columns)
+        options = self.options
+        if not options.is_demo:
             self._reading = read(
-                self.options.sources,
-                columns,
-                include=self.options.include or (),
-                exclude=self.options.exclude or (),
-                limit=self.options.limit,
-                follow_links=self.options.follow_links,
-                xml_path=self.options.xml_path or "",
-                ocr=self.options.ocr or None,
-            )
+                options.sources, named_columns(options), include=options.include or (), exclude=options.exclude or (),
+                limit=options.limit, follow_links=options.follow_links, xml_path=options.xml_path or "",
+                ocr=options.ocr or None,
+            )  # fmt: skip
+
+    @property
+    def label_file(self) -> str | None:
+        """Table of labels, which only ``grow`` reads."""
+        return getattr(self.options, "labels", None)
 
     @property
     def counts(self) -> Counts | None:
@@ -140,12 +200,13 @@ def digest(stream: Stream, recipe: Mapping[str, Any]) -> str | None:
     files = [entry for entry in stream.files if isinstance(entry, File) and entry.kind is not None]
     names = [entry.name for entry in files if entry.remote is None]
     stop_words = str(recipe.get("stop_words", ""))
-    names += [name for name in (stream.extra.labels, stop_words) if name and os.path.isfile(name)]
+    names += [name for name in (stream.label_file, stop_words) if name and os.path.isfile(name)]
     sources = [source if is_url(source) else os.path.abspath(source) for source in stream.options.sources]
     description = {
         "recipe": dict(recipe),
         "reading": {**stream.options.selection, "max_failures": None, "sources": sources},
-        "extra": asdict(stream.extra),
+        "columns": asdict(named_columns(stream.options)),
+        "labels": stream.label_file,
         "bundled": __version__ if stream.options.is_demo else "",
     }
     hash_ = hashlib.sha256(json.dumps(description, sort_keys=True).encode())

@@ -16,7 +16,7 @@ sentences    ``describe_unassigned(n)`` · ``PENDING`` · ``describe_naming(is_t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable, Sequence, Sized
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -38,9 +38,20 @@ def number(value: float) -> str:
     return f"{value:,}"
 
 
+def count_copies(exact: int, near: int) -> str:
+    """Return the number of copies and near-copies: 2 copies and 1 near-copy."""
+    kinds = ((exact, "copy", "copies"), (near, "near-copy", "near-copies"))
+    return " and ".join(count_noun(number, one, several) for number, one, several in kinds if number)
+
+
 def and_more(items: Sized, n_listed: int) -> str:
     """Return the number of items that are not shown, such as ``and 7 more``, or an empty text."""
     return f"and {len(items) - n_listed:,} more" if len(items) > n_listed else ""
+
+
+def list_some(texts: Sequence[str], number: int) -> str:
+    """Return the first texts, each on one line, and the number of the others: a, b and 7 more."""
+    return f"{', '.join(map(one_line, texts[:number]))} {and_more(texts, number)}".rstrip()
 
 
 def percent(share: float) -> str:

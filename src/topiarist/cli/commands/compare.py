@@ -29,24 +29,23 @@ def run(options: Options) -> None:
     from topiarist.metrics.comparison import compare
 
     with opened(options) as (screen, collection):
-        if (options.other is None) != options.before:
-            raise UsageError(
-                "compare with what? Another collection, or --before", hint=f"compare {options.folder} --before"
-            )
-        if options.before:
+        if options.before and options.other is None:
             other, entry = open_state_before_last(collection)
             titles = ("before the last step", f"now, after: {one_line(summarise_step(entry))}")
             with other:
                 comparison = compare(other.assignments, collection.assignments)
-        else:
-            titles = (options.folder, str(options.other))
-            with Collection.open(str(options.other)) as other:
+        elif options.other is not None and not options.before:
+            titles = (options.folder, options.other)
+            with Collection.open(options.other) as other:
                 comparison = compare(collection.assignments, other.assignments)
+        else:
+            hint = f"compare {options.folder} --before"
+            raise UsageError("compare with what? Another collection, or --before", hint=hint)
     if options.json:
         screen.json({"a": titles[0], "b": titles[1], **comparison.to_dict()})
         return
-    screen.print(("A  ", "dim"), one_line(titles[0]))
-    screen.print(("B  ", "dim"), one_line(titles[1]))
+    for side, title in zip("AB", titles, strict=True):
+        screen.print((f"{side}  ", "dim"), one_line(title))
     for line in comparison.lines(options.number):
         screen.hanging(line)
     screen.next("shape FOLDER --undo" if options.before else ("tree {}", options.other), "evaluate FOLDER")

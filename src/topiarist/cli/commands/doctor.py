@@ -71,15 +71,15 @@ def _collect_environment() -> dict[str, str]:
         **{name: version(name) for name in PARTS},
     }
     for extra, module in EXTRAS.items():
-        is_installed = importlib.util.find_spec(module) is not None
-        environment[f"[{extra}]"] = (
-            version(module.replace("_", "-")) if is_installed else f"not installed: pip install 'topiarist[{extra}]'"
-        )
-    environment["reads"] = _reads()
-    environment["parsers"] = _parsers()
-    environment["GPU"] = _gpu()
-    environment["full-text search"] = f"SQLite {sqlite3.sqlite_version} {'with' if _has_fts5() else 'WITHOUT'} FTS5"
-    return environment
+        missing = f"not installed: pip install 'topiarist[{extra}]'"
+        environment[f"[{extra}]"] = version(module.replace("_", "-")) if importlib.util.find_spec(module) else missing
+    fts5 = "with" if _has_fts5() else "WITHOUT"
+    return environment | {
+        "reads": _reads(),
+        "parsers": _parsers(),
+        "GPU": _gpu(),
+        "full-text search": f"SQLite {sqlite3.sqlite_version} {fts5} FTS5",
+    }
 
 
 def _reads() -> str:
@@ -100,9 +100,8 @@ def _kernels(console: Console, *, warm: bool) -> str:
     if not missing:
         return "ready"
     if not warm:
-        return (
-            "not compiled yet: the first grow compiles them in about half a minute; topiarist doctor --warm does it now"
-        )
+        advice = "the first grow compiles them in about half a minute; topiarist doctor --warm does it now"
+        return f"not compiled yet: {advice}"
     began = time.perf_counter()
     with console.status("Compiling the numerical kernels"):
         for dtype in missing:
@@ -114,14 +113,10 @@ def _parsers() -> str:
     """Return the limits of parser processes on this system."""
     from topiarist.text.parsers import sandbox
 
-    lines = ["separate processes with limits of time and memory"]
-    lines.append(
-        "without a network" if sandbox.can_drop_network_access() else "WITH a network: this system cannot take it away"
-    )
-    can_open = (
-        "with no files but the sources" if sandbox.can_drop_file_access() else "with ALL your files: no Landlock here"
-    )
-    return ", ".join([*lines, can_open])
+    has_network, sees_files = not sandbox.can_drop_network_access(), not sandbox.can_drop_file_access()
+    network = "WITH a network: this system cannot take it away" if has_network else "without a network"
+    files = "with ALL your files: no Landlock here" if sees_files else "with no files but the sources"
+    return f"separate processes with limits of time and memory, {network}, {files}"
 
 
 def _gpu() -> str:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from topiarist.cli.options import FolderOptions, examples, number_option, option, printing
 from topiarist.cli.terminal.screen import Screen, opened
-from topiarist.display.formats import and_more, count_noun, one_line, whole_percent
+from topiarist.display.formats import count_copies, count_noun, one_line, whole_percent
 from topiarist.errors import UsageError
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
-    from topiarist.collection.copies import CopiesOf
+    from topiarist.collection.copies import CopiesOf, Copy
 
 EPILOG = examples(
     "topiarist duplicates mail.topiary",
@@ -43,40 +42,57 @@ class Options(FolderOptions):
 
 def run(options: Options) -> None:
     with opened(options) as (screen, collection):
-        if options.by_meaning:
-            _by_meaning(screen, options, collection)
-        else:
-            _copies(screen, options, collection)
+        (_list_similar_pairs if options.by_meaning else _list_copies)(screen, options, collection)
 
 
-def _copies(screen: Screen, options: Options, collection: Collection) -> None:
+def _list_copies(screen: Screen, options: Options, collection: Collection) -> None:
     from topiarist.collection.copies import list_duplicates
+    from topiarist.collection.grow.exclusions import describe_duplicates
 
     groups = list_duplicates(collection, collection.copies)
     if options.json:
-        documents = [
-            {
-                "id": group.id, "title": group.title,
-                "copies": [
-                    {
-                        "id": copy.id, "title": copy.title, "shared": round(copy.shared, 4), "exact": copy.exact,
-                        "only_here": copy.only_here, "only_original": copy.only_original,
-                    }
-                    for copy in group.copies
-                ],
-            }
-            for group in groups
-        ]  # fmt: skip
-        screen.json({"copies": len(collection.copies), "originals": len(groups), "documents": documents})
+        screen.json({
+            "copies": len(collection.copies),
+            "originals": len(groups),
+            "documents": [
+                {"id": group.id, "title": group.title, "copies": [_describe_copy(copy) for copy in group.copies]}
+                for group in groups
+            ],
+        })  # fmt: skip
         return
-    _show(screen, options, groups, len(collection.copies))
+    if not groups:
+        screen.print("No document is a copy or a near-copy of another.")
+        return
+    screen.print(f"{describe_duplicates(len(collection.copies), len(groups))}.")
+    number = len(groups) if options.all else options.number
+    screen.list_items(groups, number, lambda group: _print_group(screen, group, is_complete=options.all), "\n{}: --all")
+    screen.next(("show FOLDER {}", groups[0].id), "explore FOLDER")
 
 
-def _describe_words(where: str, words: Sequence[str]) -> list[str]:
-    return [f"{where}: {one_line(', '.join(words))}"] if words else []
+def _describe_copy(copy: Copy) -> dict[str, Any]:
+    return {
+        "id": copy.id, "title": copy.title, "shared": round(copy.shared, 4), "exact": copy.exact,
+        "only_here": copy.only_here, "only_original": copy.only_original,
+    }  # fmt: skip
 
 
-def _by_meaning(screen: Screen, options: Options, collection: Collection) -> None:
+def _print_group(screen: Screen, group: CopiesOf, *, is_complete: bool) -> None:
+    exact = sum(copy.exact for copy in group.copies)
+    screen.print()
+    screen.titled("", group.title, group.id)
+    screen.print((count_copies(exact, len(group.copies) - exact), "dim"), indent=2)
+    number = len(group.copies) if is_complete else COPIES_SHOWN
+    screen.list_items(group.copies, number, lambda copy: _print_copy(screen, copy))
+
+
+def _print_copy(screen: Screen, copy: Copy) -> None:
+    screen.titled(f"  {whole_percent(copy.shared):>5}  ", copy.title, copy.id)
+    words = {"only here": copy.only_here, "only in the original": copy.only_original}
+    if differences := [f"{where}: {one_line(', '.join(there))}" for where, there in words.items() if there]:
+        screen.print(("; ".join(differences), "dim"), indent=9)
+
+
+def _list_similar_pairs(screen: Screen, options: Options, collection: Collection) -> None:
     from topiarist.collection.alike import find_similar_pairs
 
     result = find_similar_pairs(collection, options.min_cosine)
@@ -86,22 +102,20 @@ def _by_meaning(screen: Screen, options: Options, collection: Collection) -> Non
         )
     if options.json:
         pairs = [
-            {
-                "first": pair.first.id, "second": pair.second.id, "cosine": round(pair.cosine, 4),
-                "shared": round(pair.shared, 4),
-            }
+            {"first": pair.first.id, "second": pair.second.id}
+            | {"cosine": round(pair.cosine, 4), "shared": round(pair.shared, 4)}
             for pair in result.pairs
-        ]  # fmt: skip
+        ]
         screen.json({"least": result.min_cosine, "pairs": pairs, "number": result.number})
         return
     if not result.pairs:
         screen.print(
-            f"No two documents of one topic, copies aside, are as near as {result.min_cosine:g} by their vectors."
+            f"No two documents of one topic have vectors with a cosine of {result.min_cosine:g}, copies aside."
         )
         return
     number = count_noun(result.number, "pair")
     screen.print(
-        f"{number} alike by meaning: of one topic, cosine of their vectors at least {result.min_cosine:g}. No copies."
+        f"{number} alike by meaning: of one topic, cosine of vectors at least {result.min_cosine:g}. No copies."
     )
     listed_pairs = result.pairs if options.all else result.pairs[: options.number]
     for pair in listed_pairs:
@@ -113,34 +127,3 @@ def _by_meaning(screen: Screen, options: Options, collection: Collection) -> Non
         hint = "" if options.all else ": --all"
         screen.print((f"\nand {result.number - len(listed_pairs):,} more{hint}", "dim"))
     screen.next(("show FOLDER {}", result.pairs[0].first.id), "duplicates FOLDER")
-
-
-def _show(screen: Screen, options: Options, found: tuple[CopiesOf, ...], number: int) -> None:
-    from topiarist.collection.grow.exclusions import describe_duplicates
-
-    if not found:
-        screen.print("No document is a copy or a near-copy of another.")
-        return
-    screen.print(f"{describe_duplicates(number, len(found))}.")
-    shown = found if options.all else found[: options.number]
-    for one in shown:
-        exact = sum(copy.exact for copy in one.copies)
-        near = len(one.copies) - exact
-        kinds = [count_noun(exact, "copy", "copies")] * bool(exact) + [
-            count_noun(near, "near-copy", "near-copies")
-        ] * bool(near)
-        screen.print()
-        screen.titled("", one.title, one.id)
-        screen.print((" and ".join(kinds), "dim"), indent=2)
-        listed = one.copies if options.all else one.copies[:COPIES_SHOWN]
-        for copy in listed:
-            screen.titled(f"  {whole_percent(copy.shared):>5}  ", copy.title, copy.id)
-            if words := _describe_words("only here", copy.only_here) + _describe_words(
-                "only in the original", copy.only_original
-            ):
-                screen.print(("; ".join(words), "dim"), indent=9)
-        if len(listed) < len(one.copies):
-            screen.print((and_more(one.copies, len(listed)), "dim"), indent=2)
-    if len(shown) < len(found):
-        screen.print((f"\n{and_more(found, len(shown))}: --all", "dim"))
-    screen.next(("show FOLDER {}", found[0].id), "explore FOLDER")

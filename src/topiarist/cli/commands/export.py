@@ -24,8 +24,10 @@ WRITES = ()
 WHAT = ("documents", "wholes", "topics", "words", "searches", "tree", "model")
 SUFFIXES = {"ndjson": "jsonl", "txt": "paths"}  # that are not the name of a format
 STANDARD_OUTPUT = "-"
-PLURALS = {"search": "searches"}
-THINGS = {"wholes": "whole document", "searches": "search"}
+NOUNS = {  # of the rows of a table, and of files
+    "documents": ("document", "documents"), "wholes": ("whole document", "whole documents"), "topics": ("topic", "topics"),
+    "words": ("word", "words"), "searches": ("search", "searches"), "model": ("file", "files"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,70 +50,59 @@ def run(options: Options) -> None:
     from topiarist.estimators.model_folder import replace_model, save_model
 
     kind, what = _settled(options)
-    target = options.output
-    if options.json and target == STANDARD_OUTPUT:
+    target, is_file = options.output, options.output != STANDARD_OUTPUT
+    if options.json and not is_file:
         raise UsageError("--json describes a file, but the rows go to standard output", hint="--format jsonl -o -")
     if what == "model":
         check_model(target, force=options.force)
-    elif target != STANDARD_OUTPUT:
+    elif is_file:
         check_file(target, force=options.force)
     with opened(options) as (screen, collection):
+        tree, number = collection.outline.tree, 0
         if what == "model":
             save = partial(save_model, collection.model, vocabulary=collection.counting.vocabulary)
-            number, things = replace_model(save, target), "file"
+            number = replace_model(save, target)
         elif what == "tree":
             _write(format_tree(collection, kind, options.words).encode("utf-8", "replace"), target)
-            number, things = 1, "topic"
         else:
             table = make_table(collection, what, n_words=options.words, texts=options.texts, rho=options.rho)
-            to = binary_output() if target == STANDARD_OUTPUT else target
-            number = write_table(table.rows, to, kind, table.fields, table.types)
-            things = THINGS.get(what, what.removesuffix("s"))
-        tree = collection.outline.tree
-        numbers = {things: number}
-        if things == "topic":
-            numbers = {"topic": len(tree.leaves), "heading": len(tree.headings)}
-    plurals = {noun: PLURALS.get(noun, f"{noun}s") for noun in numbers}
+            number = write_table(table.rows, target if is_file else binary_output(), kind, table.fields, table.types)
+    numbers = {("topic", "topics"): len(tree.leaves), ("heading", "headings"): len(tree.headings)}
+    numbers = numbers if what in ("tree", "topics") else {NOUNS[what]: number}
     if options.json:
-        if target != STANDARD_OUTPUT:
-            screen.json(
-                {"output": target, "what": what, "format": kind} | {plurals[noun]: numbers[noun] for noun in numbers}
-            )
-        return
-    if target != STANDARD_OUTPUT:
-        screen.say(
-            f"{' and '.join(count_noun(numbers[noun], noun, plurals[noun]) for noun in numbers)} written to {target}"
-        )
+        screen.json({"output": target, "what": what, "format": kind} | {nouns[1]: n for nouns, n in numbers.items()})
+    elif is_file:
+        screen.say(f"{' and '.join(count_noun(n, *nouns) for nouns, n in numbers.items())} written to {target}")
         screen.next("tree FOLDER" if what != "model" else "check FOLDER")
 
 
 def _settled(options: Options) -> tuple[str, str]:
+    """Return the format of the file, and what is written."""
     from topiarist.collection.describe.export import TREE_FORMATS
     from topiarist.collection.describe.tables import TABLE_FORMATS
 
-    what, kind, tables, trees = options.what, options.format, TABLE_FORMATS, TREE_FORMATS
-    known = (*tables, *trees, "model")
-    if kind is not None and kind not in known:
-        raise UsageError(f"there is no format {kind!r}", hint=format_proposals(kind, known).replace("'", ""))
-    if what is not None and what not in WHAT:
-        raise UsageError(f"there is no {what!r} to export", hint=format_proposals(what, WHAT).replace("'", ""))
+    what, kind, to_file = options.what, options.format, options.output != STANDARD_OUTPUT
+    known = (*TABLE_FORMATS, *TREE_FORMATS, "model")
+    for name, names, problem in ((kind, known, "there is no format {!r}"), (what, WHAT, "there is no {!r} to export")):
+        if name is not None and name not in names:
+            raise UsageError(problem.format(name), hint=format_proposals(name, names).replace("'", ""))
     if what == "model" or kind == "model":
-        if options.output == STANDARD_OUTPUT:
+        if not to_file:
             raise UsageError("a model is a folder of files, which does not go to standard output", hint="-o model")
         return "model", "model"
     if kind is None:
         suffix = PurePath(options.output).suffix.lower().removeprefix(".")
-        kind = suffix if suffix in (*tables, *trees) else SUFFIXES.get(suffix)
-    if kind is None:
-        kind = "json" if what == "tree" else "csv" if options.output == STANDARD_OUTPUT else None
+        kind = suffix if suffix in known else SUFFIXES.get(suffix)
+    kind = kind or ("json" if what == "tree" else None if to_file else "csv")
     if kind is None:
         raise UsageError(f"no format is known for {options.output}", hint=f"--format {', '.join(known)}")
-    what = what or ("tree" if kind in trees else "documents")
-    if what == "tree" and kind in tables:
+    what = what or ("tree" if kind in TREE_FORMATS else "documents")
+    if what == "tree" and kind in TABLE_FORMATS:
         what = "topics"
-    if (what == "tree") != (kind in trees):
-        raise UsageError(f"{what} cannot be written as {kind}", hint=", ".join(trees if what == "tree" else tables))
-    if kind == "parquet" and options.output == STANDARD_OUTPUT:
+    formats = TREE_FORMATS if what == "tree" else TABLE_FORMATS
+    if kind not in formats:
+        raise UsageError(f"{what} cannot be written as {kind}", hint=", ".join(formats))
+    if kind == "parquet" and not to_file:
         raise UsageError("Parquet needs a file", hint="-o documents.parquet")
     return kind, what
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import MISSING, dataclass, field
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import MISSING, asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from rich.text import Text
@@ -22,7 +22,17 @@ from topiarist.cli.options import (
 )
 from topiarist.cli.terminal.console import binary_output, clean
 from topiarist.cli.terminal.screen import Screen
-from topiarist.display.formats import ROOT, STEP, and_more, count_noun, join_path, one_line, percent, whole_percent
+from topiarist.display.formats import (
+    ROOT,
+    STEP,
+    count_copies,
+    count_noun,
+    join_path,
+    one_line,
+    percent,
+    verb,
+    whole_percent,
+)
 from topiarist.errors import InputError, TopiaristError, UsageError
 from topiarist.text.documents import Document
 from topiarist.text.passages import get_parent_id, is_passage
@@ -50,19 +60,7 @@ BATCH, PATIENCE = 500, 10.0  # documents of a stream, or seconds since the first
 MAX_LISTED = 5  # unusual documents, and groups of them, that are named
 MOST_FAILURES = 0.05
 MIN_TIMED = 1_000  # documents from which on a speed says something
-FIELDS = (
-    "id",
-    "title",
-    "path",
-    "topic",
-    "certainty",
-    "words",
-    "unusual",
-    "labels",
-    "label_certainty",
-    "topics",
-    "misfit",
-)
+COLUMNS = "id title path topic certainty words unusual labels label_certainty topics misfit"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,28 +106,27 @@ class Account:
     unusual: list[FiledDocument] = field(default_factory=list)
     copies: list[FiledDocument] = field(default_factory=list)
     kept: list[FiledDocument] = field(default_factory=list)
-    parts: int = 0  # of the rows, passages
-    parent_ids: set[str] = field(default_factory=set)  # that they are passages of
+    passages: int = 0
+    parent_ids: set[str] = field(default_factory=set)  # of the passages
 
-    @property
-    def said(self) -> str:
-        """Return the number of documents and of their passages in words."""
-        documents = count_noun(self.number - self.parts + len(self.parent_ids), "document")
-        return f"{documents} in {count_noun(self.number, 'passage')}" if self.parts else documents
+    def __str__(self) -> str:
+        documents = count_noun(self.number - self.passages + len(self.parent_ids), "document")
+        return f"{documents} in {count_noun(self.number, 'passage')}" if self.passages else documents
 
     def passing(self, rows: Iterable[FiledDocument]) -> Iterator[FiledDocument]:
         for row in rows:
             self.number += 1
             if is_passage(row.document):
-                self.parts += 1
+                self.passages += 1
                 self.parent_ids.add(get_parent_id(row.document.id))
             self.levels[len(row.path)] += 1
-            if row.unusual:
-                self.unusual.append(row)
-            if row.copy_of:
-                self.copies.append(row)
-            if self.keep:
-                self.kept.append(row)
+            for rows_of_kind, is_of_kind in (
+                (self.unusual, row.unusual),
+                (self.copies, row.copy_of),
+                (self.kept, self.keep),
+            ):
+                if is_of_kind:
+                    rows_of_kind.append(row)
             yield row
 
 
@@ -145,29 +142,28 @@ def run(options: Options) -> None:
     with Collection.open(options.folder) as collection, _reading(collection, options) as documents:
         outline_before = collection.outline
         account = Account(keep=options.json or options.move_to is not None)
-        rows = _flush_rows(account.passing(_file_documents(screen, collection, documents, options)), options)
+        rows = account.passing(_file_documents(screen, collection, documents, options))
         if options.json:
-            for _ in rows:
-                pass
+            deque(rows, maxlen=0)
         elif kind == TABLE:
-            _table(screen, rows)
+            _table(screen, rows, flush=options.live)
         else:
-            write_table((_row(collection, row) for row in rows), options.output or binary_output(), kind, FIELDS)
+            cells = (_row(collection, row) for row in _flush_rows(rows, flush=options.live))
+            write_table(cells, options.output or binary_output(), kind, COLUMNS.split())
         groups = _groups(screen, collection, account, options)
-        moved = _moved(screen, collection, account, options)
+        moved = _moved(screen, account, options)
         if options.json:
             screen.json(_body(account, groups, moved, documents, options))
         seconds = time.perf_counter() - began
-        speed = f"; {account.number / max(seconds, 1e-9):,.0f} a second" if account.number >= MIN_TIMED else ""
         _say_columns(screen, collection, documents, options)
-        _print_summary(screen, account, options, speed)
+        _print_summary(screen, account, options, seconds)
         for sentence in find_name_changes(outline_before, collection.outline).sentences:
             screen.say(one_line(sentence))
         _say_copies(screen, account)
         if account.number and (note := describe_missing_vectors(collection, options.vectors or options.embed)):
             screen.say(f"{note} (--vectors, --embed)")
         _say_unusual(screen, collection, account, groups, options)
-        _next(screen, account, options)
+        _next(screen, options)
         failed = documents.counts.failed
     if failed > MOST_FAILURES * max(1, failed + account.number):
         raise SystemExit(1)
@@ -207,42 +203,28 @@ def _reading(collection: Collection, options: Options) -> Reading:
 def _file_documents(
     screen: Screen, collection: Collection, documents: Reading, options: Options
 ) -> Iterator[FiledDocument]:
-    from topiarist.collection.file.arrivals import file_documents
-
-    if options.keeps:
-        return (_added_live if options.live else _add_documents)(screen, collection, documents, options)
-    return file_documents(
-        collection, documents, options.rho, several=options.several, live=options.live, vectors=_vectors(options)
-    )
-
-
-def _vectors(options: Options) -> Any:
     from topiarist.collection.document_vectors import vector_source
+    from topiarist.collection.file.arrivals import add_documents, file_documents
 
     if options.vectors is not None and options.live and options.keeps:
         raise UsageError("--vectors does not go with --add of standard input", hint="--embed, or a file of documents")
-    return vector_source(options.vectors, options.embed)
 
+    def add(batch: Iterable[Document]) -> Iterator[FiledDocument]:
+        return add_documents(
+            collection, batch, options.rho, learn=not options.no_learn, several=options.several, rename=options.rename,
+            dates=options.dates, vectors=vector_source(options.vectors, options.embed),
+        )  # fmt: skip
 
-def _add_documents(
-    _: Screen, collection: Collection, documents: Iterable[Document], options: Options
-) -> Iterator[FiledDocument]:
-    from topiarist.collection.file.arrivals import add_documents
-
-    return add_documents(
-        collection,
-        documents,
-        options.rho,
-        learn=not options.no_learn,
-        several=options.several,
-        rename=options.rename,
-        dates=options.dates,
-        vectors=_vectors(options),
+    if options.keeps:
+        return _add_batches(screen, add, documents) if options.live else add(documents)
+    vectors = vector_source(options.vectors, options.embed)
+    return file_documents(
+        collection, documents, options.rho, several=options.several, live=options.live, vectors=vectors
     )
 
 
-def _added_live(
-    screen: Screen, collection: Collection, documents: Iterable[Document], options: Options
+def _add_batches(
+    screen: Screen, add: Callable[[list[Document]], Iterator[FiledDocument]], documents: Iterable[Document]
 ) -> Iterator[FiledDocument]:
     """Add batches of an endless stream; each batch is stored before its rows are printed."""
     from topiarist.collection.file.arrivals import collect_batches
@@ -250,7 +232,7 @@ def _added_live(
     number = 0
     for batch in collect_batches(documents, BATCH, PATIENCE):
         try:
-            rows = list(_add_documents(screen, collection, batch, options))
+            rows = list(add(batch))
         except TopiaristError as error:
             if not number:
                 raise
@@ -263,40 +245,31 @@ def _added_live(
         raise InputError("no documents came on standard input", hint='lines such as {"id": "1", "text": "…"}')
 
 
-def _flush_rows(rows: Iterable[FiledDocument], options: Options) -> Iterator[FiledDocument]:
+def _flush_rows(rows: Iterable[FiledDocument], *, flush: bool) -> Iterator[FiledDocument]:
     for row in rows:
         yield row
-        if options.live and not options.json:
+        if flush:
             sys.stdout.flush()
 
 
-def _table(screen: Screen, rows: Iterator[FiledDocument]) -> None:
-    plain, write = screen.width is None, sys.stdout.write
-    for row in rows:
+def _table(screen: Screen, rows: Iterable[FiledDocument], *, flush: bool) -> None:
+    for row in _flush_rows(rows, flush=flush):
         title = one_line(row.document.title or row.document.id)
-        words = ", ".join(row.words)
         steps = zip(row.path, row.certainty, strict=True)
         path = STEP.join([ROOT, *(f"{one_line(name)} {percent(share)}" for name, share in steps)])
         path = f"does not fit: {row.misfit}" if row.misfit else path
-        facts = [words, "labels: " + ", ".join(row.labels) if row.labels else "", "UNUSUAL" if row.unusual else ""]
-        if row.places:
-            facts.append(
-                "also: " + "; ".join(f"{join_path(place.path)} {percent(place.share)}" for place in row.places[1:])
-            )
-        facts_line = "   ".join(fact for fact in facts if fact and fact != "also: ")
-        if plain:  # rich would take longer than the model
-            write(
-                clean(
-                    f"{title}  [{one_line(row.document.id)}]\n    {path}\n    {one_line(facts_line)}\n",
-                    ascii=screen.ascii,
-                )
-            )
+        other_places = "; ".join(f"{join_path(place.path)} {percent(place.share)}" for place in row.places[1:])
+        facts = {"": ", ".join(row.words), "labels: ": ", ".join(row.labels), "also: ": other_places}
+        parts = [lead + fact for lead, fact in facts.items() if fact]
+        facts_line = "   ".join([*parts, *["UNUSUAL"] * row.unusual])
+        if screen.width is None:  # rich would take longer than the model
+            text = f"{title}  [{one_line(row.document.id)}]\n    {path}\n    {one_line(facts_line)}\n"
+            sys.stdout.write(clean(text, ascii=screen.ascii))
             continue
         screen.titled("", title, row.document.id)
         screen.print(path, indent=4)
         screen.print(Text(facts_line, "yellow" if row.unusual else "dim"), indent=4)
-    if plain:
-        sys.stdout.flush()
+    sys.stdout.flush()
 
 
 def _row(collection: Collection, row: FiledDocument) -> dict[str, Any]:
@@ -325,7 +298,7 @@ def _groups(screen: Screen, collection: Collection, account: Account, options: O
         return propose_topics(collection, documents, [row.topic for row in account.unusual])
 
 
-def _moved(screen: Screen, collection: Collection, account: Account, options: Options) -> dict[str, str]:
+def _moved(screen: Screen, account: Account, options: Options) -> dict[str, str]:
     from topiarist.collection.file.file_moves import move_files, plan_moves
 
     if options.move_to is None:
@@ -335,25 +308,22 @@ def _moved(screen: Screen, collection: Collection, account: Account, options: Op
         move_files(moves)
     verb = "would be moved" if options.dry_run else "moved"
     screen.say(f"{count_noun(len(moves), 'file')} {verb} into {options.move_to}")
-    for source, target in list(moves.items())[:MAX_LISTED]:
-        screen.say(f"  {one_line(source)} → {one_line(target)}")
-    if len(moves) > MAX_LISTED:
-        screen.say(f"  {and_more(moves, MAX_LISTED)}")
+    screen.say_items([f"{one_line(source)} → {one_line(target)}" for source, target in moves.items()], MAX_LISTED)
     if left:
         screen.say(f"{count_noun(left, 'document')} stay where they are: rows of tables, messages of mailboxes")
     return moves
 
 
-def _print_summary(screen: Screen, account: Account, options: Options, speed: str) -> None:
+def _print_summary(screen: Screen, account: Account, options: Options, seconds: float) -> None:
     misfits = sum(bool(row.misfit) for row in account.unusual)
     at = {
         "at the root": account.levels[0] - misfits,
         "lower down": account.number - account.levels[0],
-        "fit nowhere" if misfits > 1 else "fits nowhere": misfits,
+        verb(misfits, "fits nowhere", "fit nowhere"): misfits,
     }
     where = ", ".join(f"{number:,} {place}" for place, number in at.items() if number)
-    verb = "added" if options.keeps else "filed"
-    screen.say(f"\n{account.said} {verb}: {where}{speed}")
+    speed = f"; {account.number / max(seconds, 1e-9):,.0f} a second" if account.number >= MIN_TIMED else ""
+    screen.say(f"\n{account} {'added' if options.keeps else 'filed'}: {where}{speed}")
     if options.dry_run and options.add:
         screen.say("Nothing was kept: --dry-run.")
     if options.output:
@@ -375,16 +345,12 @@ def _say_copies(screen: Screen, account: Account) -> None:
     if not account.copies:
         return
     exact = sum(row.shared == 1.0 for row in account.copies)
-    n_near = len(account.copies) - exact
-    counts = [count_noun(exact, "copy", "copies")] * bool(exact) + [
-        count_noun(n_near, "near-copy", "near-copies")
-    ] * bool(n_near)
-    screen.say(f"{' and '.join(counts)} of documents in the collection:")
-    for row in account.copies[:MAX_LISTED]:
+    screen.say(f"{count_copies(exact, len(account.copies) - exact)} of documents in the collection:")
+    lines = []
+    for row in account.copies:
         share = "" if row.shared == 1.0 else f"  ({whole_percent(row.shared)} of the words)"
-        screen.say(f"  {one_line(row.document.id)} → {one_line(row.copy_of)}{share}")
-    if len(account.copies) > MAX_LISTED:
-        screen.say(f"  {and_more(account.copies, MAX_LISTED)}")
+        lines.append(f"{one_line(row.document.id)} → {one_line(row.copy_of)}{share}")
+    screen.say_items(lines, MAX_LISTED)
 
 
 def _say_unusual(
@@ -392,23 +358,23 @@ def _say_unusual(
 ) -> None:
     if not account.unusual:
         return
-    number = len(account.unusual)
-    n_far = sum(row.far for row in account.unusual)
-    by_vectors = ""
+    n_far, by_vectors = sum(row.far for row in account.unusual), ""
     if n_far and (outliers := collection.outlier_threshold) is not None:
         share = percent(1 - outliers.share)
-        text = f"with embeddings farther from all topics than {share} of the documents in the collection"
-        by_vectors = f", or {text} ({n_far:,})"
-    screen.say(f"{count_noun(number, 'document')} unusual, of words that this collection hardly knows{by_vectors}:")
-    for row in account.unusual[:MAX_LISTED]:
-        screen.say(f"  {one_line(row.document.title or row.document.id)}  [{one_line(row.document.id)}]")
-    if number > MAX_LISTED:
-        screen.say(f"  {and_more(account.unusual, MAX_LISTED)}")
+        by_vectors = (
+            f", or with embeddings farther from all topics than {share} of the documents in the collection ({n_far:,})"
+        )
+    number = count_noun(len(account.unusual), "document")
+    screen.say(f"{number} unusual, of words that this collection hardly knows{by_vectors}:")
+    documents = [row.document for row in account.unusual]
+    screen.say_items(
+        [f"{one_line(document.title or document.id)}  [{one_line(document.id)}]" for document in documents], MAX_LISTED
+    )
     if options.branch:
         _say_groups(screen, groups)
         return
     ((topic, _),) = Counter(row.topic for row in account.unusual).most_common(1)
-    ids = [row.document.id for row in account.unusual[:MAX_LISTED]]
+    ids = [document.id for document in documents[:MAX_LISTED]]
     screen.say(f"To grow them into a branch{'' if options.add else ', once they are added'}:")
     screen.say("  " + screen.typed(f"shape FOLDER branch NAME under {topic} with {' '.join(['{}'] * len(ids))}", *ids))
 
@@ -429,7 +395,7 @@ def _say_groups(screen: Screen, groups: tuple[NewTopic, ...]) -> None:
         screen.say(f"    {screen.typed('shape FOLDER')} {one_line(format_edit(group.edit))}")
 
 
-def _next(screen: Screen, account: Account, options: Options) -> None:
+def _next(screen: Screen, options: Options) -> None:
     if options.keeps:
         screen.next("tree FOLDER", "find FOLDER WORDS")
     elif options.dry_run:
@@ -448,18 +414,8 @@ def _body(
         "documents": account.number,
         "unusual": [row.document.id for row in account.unusual],
         "copies": [{"id": row.document.id, "of": row.copy_of, "shared": row.shared} for row in account.copies],
-        "new_topics": [
-            {
-                "under": problem.under,
-                "name": problem.name,
-                "words": list(problem.words),
-                "documents": list(problem.documents),
-                "how": problem.how,
-                "gain": problem.gain,
-            }
-            for problem in groups
-        ],
+        "new_topics": [asdict(group) for group in groups],
         "moved": moved,
-        "problems": [{"source": problem.source, "reason": problem.reason} for problem in documents.problems],
+        "problems": [asdict(problem) for problem in documents.problems],
         "filed": [row.to_dict() for row in account.kept],
     }

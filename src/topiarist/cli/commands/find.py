@@ -12,7 +12,7 @@ from rich.text import Text
 
 from topiarist.cli.options import WritingOptions, argument, examples, number_option, option, topic_option, why_option
 from topiarist.cli.terminal.screen import Screen, bar, opened
-from topiarist.display.formats import DOT, and_more, count_noun, join_path, one_line, percent
+from topiarist.display.formats import DOT, count_noun, join_path, one_line, percent, verb
 from topiarist.errors import UsageError
 from topiarist.text.query import format_like_terms, format_phrase
 from topiarist.text.spelling import format_proposals
@@ -70,13 +70,13 @@ class Answer:
 
     query: str
     result: SearchResult
-    topics: tuple[TopicHits, ...] = ()
-    n_rows: int = 0
-    matching: bool = False  # all that match exactly, not those that are nearest
-    rows: tuple[int, ...] = ()  # to be tagged
-    said: str = ""  # how many documents, or passages of how many, all of them are
-    unit: str = "document"  # or passage
-    descent: Descent | None = None  # with --down
+    topics: tuple[TopicHits, ...]
+    n_rows: int
+    matching: bool  # all that match exactly, not those that are nearest
+    rows: tuple[int, ...]  # to be tagged
+    size: str  # number of documents, or of passages and their documents
+    unit: str  # document or passage
+    descent: Descent | None  # with --down
 
     def to_dict(self) -> dict[str, Any]:
         down = {} if self.descent is None else {"down": self.descent.to_dict()}
@@ -85,41 +85,47 @@ class Answer:
 
 def run(options: Options) -> None:
     """Search, print, leave with 1 if nothing was found."""
-    from topiarist.collection.search.saved_searches import SavedSearch, find_saved_search, find_search_topic
-
     typed = bool(options.query or options.like or options.not_)
     ways = [typed, options.queries, options.saved, options.list_saved, options.delete_saved]
     if sum(map(bool, ways)) != 1:
-        raise UsageError(
-            "expected a query, a file of queries, or a saved search", hint="topiarist find FOLDER bail hearing"
-        )
+        problem = "expected a query, a file of queries, or a saved search"
+        raise UsageError(problem, hint="topiarist find FOLDER bail hearing")
     if options.save and not typed:
         raise UsageError("--save keeps a query that is typed", hint="topiarist find FOLDER bail hearing --save bail")
     with opened(options) as (screen, collection):
         if options.list_saved or options.delete_saved:
             _saved(screen, collection, options)
-            return
-        if options.saved:
-            saved = find_saved_search(collection, options.saved)
-            topic = options.topic
-            if topic is None:
-                topic_found, lost_note = find_search_topic(collection, saved)
-                topic = None if topic_found is None else str(topic_found)
-                if lost_note:
-                    screen.say(f"“{one_line(saved.name)}”: {lost_note} (--save keeps it with another --topic)")
-            options = replace(options, query=[saved.query], by=saved.by, topic=topic)
-        if options.queries:
+        elif options.queries:
             _find_all(screen, collection, options)
-            return
-        for id in (*(options.like or []), *(options.not_ or [])):
-            collection.documents.row_of(id)
-        words = options.query or []
-        typed_words = words if len(words) == 1 else map(format_phrase, words)
-        examples = [*format_like_terms(options.like or []), *format_like_terms(options.not_ or [], exclude=True)]
-        answer = answer_query(collection, options, " ".join([*typed_words, *examples]))
-        _tag(screen, collection, options, [answer])
-        if options.save:
-            save(screen, collection, SavedSearch(options.save, answer.query, options.by, options.topic or ""))
+        else:
+            _find(screen, collection, _load_saved(screen, collection, options) if options.saved else options)
+
+
+def _load_saved(screen: Screen, collection: Collection, options: Options) -> Options:
+    """Return the options with the query of a saved search."""
+    from topiarist.collection.search.saved_searches import find_saved_search, find_search_topic
+
+    saved, topic = find_saved_search(collection, options.saved or ""), options.topic
+    if topic is None:
+        number, lost_note = find_search_topic(collection, saved)
+        topic = None if number is None else str(number)
+        if lost_note:
+            screen.say(f"“{one_line(saved.name)}”: {lost_note} (--save keeps it with another --topic)")
+    return replace(options, query=[saved.query], by=saved.by, topic=topic)
+
+
+def _find(screen: Screen, collection: Collection, options: Options) -> None:
+    from topiarist.collection.search.saved_searches import SavedSearch
+
+    words, like, unlike = options.query or [], options.like or [], options.not_ or []
+    for id in (*like, *unlike):
+        collection.documents.row_of(id)
+    typed_words = words if len(words) == 1 else map(format_phrase, words)
+    query = " ".join([*typed_words, *format_like_terms(like), *format_like_terms(unlike, exclude=True)])
+    answer = answer_query(collection, options, query)
+    _tag(screen, collection, options, [answer])
+    if options.save:
+        save(screen, collection, SavedSearch(options.save, query, options.by, options.topic or ""))
     if options.json:
         screen.json(answer.to_dict())
     else:
@@ -141,11 +147,9 @@ def _saved(screen: Screen, collection: Collection, options: Options) -> None:
     from topiarist.collection.search.search import DEFAULT_METHOD
 
     if options.delete_saved:
-        deleted_search = delete_search(collection, options.delete_saved)
+        deleted = delete_search(collection, options.delete_saved)
         if not options.json:
-            screen.print(
-                f"The saved search “{one_line(deleted_search.name)}” ({one_line(deleted_search.query)}) is gone."
-            )
+            screen.print(f"The saved search “{one_line(deleted.name)}” ({one_line(deleted.query)}) is gone.")
     searches = list_saved_searches(collection)
     if options.json:
         screen.json({"saved": [search.to_dict() for search in searches]})
@@ -155,14 +159,10 @@ def _saved(screen: Screen, collection: Collection, options: Options) -> None:
     elif options.list_saved:
         wide = max(len(search.name) for search in searches)
         for search in searches:
-            parts = [search.by] if search.by != DEFAULT_METHOD else []
-            lost_note = find_search_topic(collection, search)[1]
-            details = DOT.join(
-                [*parts, *([lost_note] if lost_note else [f"topic {search.topic}"] * bool(search.topic))]
-            )
-            screen.cut(
-                f"  {one_line(search.name):<{wide}}  ", (one_line(search.query), "bold"), (f"  {details}", "dim")
-            )
+            topic = find_search_topic(collection, search)[1] or (f"topic {search.topic}" if search.topic else "")
+            details = DOT.join(filter(None, (search.by if search.by != DEFAULT_METHOD else "", topic)))
+            lead = f"  {one_line(search.name):<{wide}}  "
+            screen.cut(lead, (one_line(search.query), "bold"), (f"  {details}", "dim"))
         screen.next(("find FOLDER --saved {}", searches[0].name))
 
 
@@ -178,16 +178,13 @@ def _find_all(screen: Screen, collection: Collection, options: Options) -> None:
             print(json.dumps(answer.to_dict()))
             continue
         for rank, hit in enumerate(answer.result.hits, 1):
-            is_related = "yes" if hit.related else "no"
-            print(
-                one_line(query), rank, f"{hit.score:.4f}", one_line(hit.id), one_line(hit.title), is_related, sep="\t"
-            )
+            cells = one_line(hit.id), one_line(hit.title), "yes" if hit.related else "no"
+            print(one_line(query), rank, f"{hit.score:.4f}", *cells, sep="\t")
     _tag(screen, collection, options, answers)
     unanswered = [answer.query for answer in answers if not answer.result.hits]
     if unanswered:
-        screen.say(
-            f"{count_noun(len(unanswered), 'query', 'queries')} found nothing: {one_line(', '.join(unanswered[:5]))}"
-        )
+        number = count_noun(len(unanswered), "query", "queries")
+        screen.say(f"{number} found nothing: {one_line(', '.join(unanswered[:5]))}")
     if len(unanswered) == len(answers):
         raise SystemExit(NOTHING_FOUND)
 
@@ -196,9 +193,8 @@ def _lines(path: str) -> list[str]:
     try:
         text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"cannot read the queries in {path}: {error}", hint="a UTF-8 file, a query on each line"
-        ) from error
+        hint = "a UTF-8 file, a query on each line"
+        raise UsageError(f"cannot read the queries in {path}: {error}", hint=hint) from error
     queries = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
     if not queries:
         raise UsageError(f"there is no query in {path}", hint="a query on each line")
@@ -223,27 +219,27 @@ def answer_query(collection: Collection, options: Options, query: str) -> Answer
     from topiarist.collection.search.search import METHODS, Search
 
     if options.by not in METHODS:
-        raise UsageError(
-            f"a search goes by {', '.join(METHODS)}; got {options.by!r}",
-            hint=f"--by {format_proposals(options.by, METHODS).split(',')[0]}".replace("'", ""),
-        )
+        hint = f"--by {format_proposals(options.by, METHODS).split(',')[0]}".replace("'", "")
+        raise UsageError(f"a search goes by {', '.join(METHODS)}; got {options.by!r}", hint=hint)
     search = Search(collection, query, options.by)
     rows = search.rows(options.topic)
     result = search.page(options.number, topic=options.topic, why=options.why)
-    tagged_rows = [hit.row for hit in result.hits] if search.ranks_all_documents else rows.tolist()
-    topics = count_topic_hits(collection, rows)
     unit = count_documents(collection).noun
-    size_text = str(count_documents(collection, rows)) if result.exact else count_noun(result.total, unit)
     return Answer(
-        query, result, topics, len(rows), matching=not search.ranks_all_documents, rows=tuple(tagged_rows), said=size_text,
-        unit=unit, descent=descend(collection, rows, options.topic) if options.down else None,
-    )  # fmt: skip
+        query,
+        result,
+        count_topic_hits(collection, rows),
+        n_rows=len(rows),
+        matching=not search.ranks_all_documents,
+        rows=tuple([hit.row for hit in result.hits] if search.ranks_all_documents else rows.tolist()),
+        size=str(count_documents(collection, rows)) if result.exact else count_noun(result.total, unit),
+        unit=unit,
+        descent=descend(collection, rows, options.topic) if options.down else None,
+    )
 
 
 def _show(screen: Screen, options: Options, answer: Answer) -> None:
-    from topiarist.collection.search.search import DEFAULT_METHOD, FEW_MATCHES
-
-    result, topics = answer.result, answer.topics
+    result = answer.result
     if result.read_as:
         screen.say(f"Read as: {result.read_as}")
     for remark in result.remarks:
@@ -257,28 +253,30 @@ def _show(screen: Screen, options: Options, answer: Answer) -> None:
     if answer.descent is not None and answer.n_rows:
         _print_descent(screen, options, answer.descent)
         return
-    if len(topics) > 1:
+    if len(answer.topics) > 1:
         _where(screen, answer)
     for number, hit in enumerate(result.hits, 1):
         if hit.related and (number == 1 or not result.hits[number - 2].related):
             screen.heading("Related documents (no matches, near in words and meaning)")
         show_hit(screen, number, hit)
-    command, typed = _repeat_command(options)
+    screen.next(*_list_next(options, answer))
+
+
+def _list_next(options: Options, answer: Answer) -> list[tuple[str, ...]]:
+    """Return commands that go on from an answer."""
+    from topiarist.collection.search.search import DEFAULT_METHOD, FEW_MATCHES
+
+    result, (command, typed) = answer.result, _repeat_command(options)
+    first = [("show FOLDER {}", hit.id) for hit in result.hits[:1]]
     if options.by == "words" and result.total < FEW_MATCHES:
-        screen.next(
-            (f"{command} --by meaning", *typed), *([("show FOLDER {}", result.hits[0].id)] if result.hits else [])
-        )
-    elif result.hits:
-        commands: tuple[str, ...] = ("similar FOLDER {}", result.hits[0].id)
-        if len(topics) > 1 and options.topic is None:
-            largest = max(topics, key=lambda topic: (topic.documents, len(topic.path)))
-            by = "" if options.by == DEFAULT_METHOD else f" --by {options.by}"
-            commands = (f"{command}{by} --topic {largest.topic}", *typed)
-        screen.next(("show FOLDER {}", result.hits[0].id), commands)
-    elif result.widened:
-        screen.next(("find FOLDER {}", result.widened))
-    else:
-        screen.next("tree FOLDER")
+        return [(f"{command} --by meaning", *typed), *first]
+    if not result.hits:
+        return [("find FOLDER {}", result.widened) if result.widened else ("tree FOLDER",)]
+    if len(answer.topics) > 1 and options.topic is None:
+        largest = max(answer.topics, key=lambda topic: (topic.documents, len(topic.path)))
+        by = "" if options.by == DEFAULT_METHOD else f" --by {options.by}"
+        return [*first, (f"{command}{by} --topic {largest.topic}", *typed)]
+    return [*first, ("similar FOLDER {}", result.hits[0].id)]
 
 
 def _repeat_command(options: Options) -> tuple[str, tuple[str, ...]]:
@@ -289,40 +287,32 @@ def _repeat_command(options: Options) -> tuple[str, tuple[str, ...]]:
 
 
 def _sentence(options: Options, answer: Answer) -> list[str | tuple[str, str]]:
-    total, query = answer.result.total, (one_line(answer.query), "bold")
+    total, query, unit = answer.result.total, (one_line(answer.query), "bold"), answer.unit
     half = [topic for topic in answer.topics if topic.documents > answer.n_rows / 2 and answer.n_rows > 1]
     deepest = join_path(max(half, key=lambda topic: len(topic.path)).path) if half else ""
     if options.by == "words" or answer.matching:
-        bound_text = "" if answer.result.exact else "at least "
         topic_text = f", most of them under {deepest}" if half else ""
         if answer.result.only_some_words:
-            condition_text = " that meets the conditions" if answer.result.limited else ""
-            have = "has" if total == 1 else "have"
-            return [f"No {answer.unit}{condition_text} has all words. {answer.said} {have} some of them{topic_text}."]
-        size_text = answer.said if total else f"No {answer.unit}"
-        return [f"{bound_text}{size_text} match{'es' if total <= 1 else ''} ", query, f"{topic_text}."]
+            condition = " that meets the conditions" if answer.result.limited else ""
+            have = verb(total, "has", "have")
+            return [f"No {unit}{condition} has all words. {answer.size} {have} some of them{topic_text}."]
+        size = ("" if answer.result.exact else "at least ") + (answer.size if total else f"No {unit}")
+        return [f"{size} match{'es' if total <= 1 else ''} ", query, f"{topic_text}."]
     lead = "Nearest in meaning to " if options.by == "meaning" else "Best by words and meaning for "
-    listed_text = f", {len(answer.result.hits):,} of {count_noun(total, answer.unit)}"
-    return [
-        lead,
-        query,
-        f"{listed_text}; of the {answer.n_rows} best most are under {deepest}." if half else f"{listed_text}.",
-    ]
+    topic_text = f"; of the {answer.n_rows} best most are under {deepest}" if half else ""
+    return [lead, query, f", {len(answer.result.hits):,} of {count_noun(total, unit)}{topic_text}."]
 
 
 def _where(screen: Screen, answer: Answer) -> None:
     screen.heading("Topics of the matches" if answer.matching else f"Topics of the {answer.n_rows:,} nearest documents")
-    for topic in answer.topics[:TOPICS_SHOWN]:
+
+    def print_topic(topic: TopicHits) -> None:
         indent = "  " * len(topic.path)
         name = screen.fits(topic.path[-1], (screen.width or 100) - 40 - len(indent))
-        screen.cut(
-            f"{indent}{name}  ",
-            (f"{topic.documents:,} / {topic.all:,} ", "dim"),
-            (bar(topic.documents / max(answer.n_rows, 1), 8), "green"),
-            (f"  (topic {topic.topic})", "dim"),
-        )
-    if len(answer.topics) > TOPICS_SHOWN:
-        screen.print((f"  {and_more(answer.topics, TOPICS_SHOWN)}", "dim"))
+        numbers, share = f"{topic.documents:,} / {topic.all:,} ", bar(topic.documents / max(answer.n_rows, 1), 8)
+        screen.cut(f"{indent}{name}  ", (numbers, "dim"), (share, "green"), (f"  (topic {topic.topic})", "dim"))
+
+    screen.list_items(answer.topics, TOPICS_SHOWN, print_topic)
 
 
 def _print_descent(screen: Screen, options: Options, descent: Descent) -> None:

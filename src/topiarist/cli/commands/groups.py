@@ -38,10 +38,11 @@ def run(options: Options) -> None:
     from topiarist.collection.trends.by_group import find_topics_by_group, list_groupings
 
     with opened(options) as (screen, collection):
+        folder = {"folder": collection.folder.display_path}
         if options.column is None:
             columns = list_groupings(Figures(collection))
             if options.json:
-                screen.json({"folder": collection.folder.display_path, "columns": list(columns)})
+                screen.json(folder | {"columns": list(columns)})
                 return
             screen.print("Documents can be grouped by:" if columns else "There is nothing to group documents by.")
             for name, column in columns.items():
@@ -50,40 +51,38 @@ def run(options: Options) -> None:
             return
         groups = find_topics_by_group(Figures(collection), options.column, compared_groups=options.between or ())
         if options.json:
-            screen.json({"folder": collection.folder.display_path, **groups.to_dict()})
+            screen.json(folder | groups.to_dict())
             return
         _show(screen, groups, options.number)
     screen.next(("find FOLDER {}", groups.query(0)), f"groups FOLDER {one_line(options.column)} --json")
 
 
 def _show(screen: Screen, groups: ByGroup, number: int) -> None:
+    both, several, without = groups.n_both, groups.n_several_values, 0 if groups.pair else groups.n_without_value
+    names = [*map(one_line, groups.names)]
     if groups.pair:
-        first, second = map(one_line, groups.names)
-        screen.print(f"{first} and {second}, by {one_line(groups.column)}: what each has more of than the other.")
-        if groups.n_both:
-            of_both = f"{count_noun(groups.n_both, 'document')} {verb(groups.n_both, 'is', 'are')}"
-            screen.print(f"{of_both} of both and {verb(groups.n_both, 'counts', 'count')} on neither side.", indent=2)
+        screen.print(f"{' and '.join(names)}, by {one_line(groups.column)}: what each has more of than the other.")
     else:
-        screen.print(f"{count_noun(len(groups.names) + groups.left_out, 'group')} by {one_line(groups.column)}.")
-    if groups.n_without_value and not groups.pair:
-        screen.print(
-            f"{count_noun(groups.n_without_value, 'document')} {verb(groups.n_without_value, 'has', 'have')} no value.",
-            indent=2,
-        )
-    if groups.n_several_values:
-        verdict = verb(groups.n_several_values, "has several values and counts", "have several values and count")
-        screen.print(f"{count_noun(groups.n_several_values, 'document')} {verdict} under each.", indent=2)
-    for group, name in enumerate(groups.names[:number]):
+        screen.print(f"{count_noun(len(names) + groups.left_out, 'group')} by {one_line(groups.column)}.")
+    notes = (
+        (both, verb(both, "is of both and counts", "are of both and count") + " on neither side"),
+        (without, verb(without, "has", "have") + " no value"),
+        (several, verb(several, "has several values and counts", "have several values and count") + " under each"),
+    )
+    for n_documents, clause in notes:
+        if n_documents:
+            screen.print(f"{count_noun(n_documents, 'document')} {clause}.", indent=2)
+    for group, name in enumerate(names[:number]):
         screen.print()
-        screen.print((one_line(name), "bold"), f": {count_noun(groups.documents[group], 'document')}")
-        commoner, rarer = groups.find_overrepresented(group), groups.find_underrepresented(group)
+        screen.print((name, "bold"), f": {count_noun(groups.documents[group], 'document')}")
+        # of a pair, what one group has less of is what the other has more of
+        commoner, rarer = groups.find_overrepresented(group), [] if groups.pair else groups.find_underrepresented(group)
         _topics(screen, "more", commoner, number)
-        if not groups.pair:  # of a pair it is what the other has more of
-            _topics(screen, "less", rarer, number)
-        if not commoner and (groups.pair or not rarer):
+        _topics(screen, "less", rarer, number)
+        if not commoner and not rarer:
             verdict = "has no more of anything" if groups.pair else "has no clear differences"
             screen.print(f"{verdict}, within the uncertainty", indent=2)
-    rest = len(groups.names) + groups.left_out - number
+    rest = len(names) + groups.left_out - number
     if rest > 0 and not groups.pair:
         screen.print(f"and {count_noun(rest, 'smaller group')}")
 

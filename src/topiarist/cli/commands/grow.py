@@ -15,11 +15,8 @@ import typer
 
 from topiarist.cli.options import (
     ALL_OPTIONS,
-    MORE_SETTINGS,
     READING,
-    STDIN,
     MetadataOptions,
-    SourceOptions,
     dates_option,
     examples,
     one_of,
@@ -30,7 +27,7 @@ from topiarist.cli.options import (
     wait_setting,
 )
 from topiarist.cli.settings_file import format_assignments
-from topiarist.cli.source_stream import Extra, Stream, default_folder, digest
+from topiarist.cli.source_stream import MORE_SETTINGS, STDIN, SourceOptions, Stream, default_folder, digest
 from topiarist.cli.terminal.console import Console, print_json
 from topiarist.collection.grow.recipe import NO_VECTORS, Recipe
 from topiarist.display.formats import count_noun, duration, one_line, size
@@ -73,8 +70,7 @@ KEEP_HELP = "Count repeated lines, such as navigation bars, footers and disclaim
 VECTORS_HELP = "Embeddings: .npy in order, or .npz, .parquet, .jsonl with ids. `none`: words alone for short texts."
 ENCODER_HELP = "Compute embeddings on this machine with `topiarist[encoder]`."
 EMBED_HELP = "Program that reads JSON lines (id, text) and prints JSON lines (id, vector)."
-STABILITY_HELP = "Grow five more trees from half samples and print how much of each topic reappears in them."
-CURVE_HELP = "A .png, .svg or .pdf file with a figure of how the number of topics was chosen."
+
 LANGUAGE_WAYS = ("together", "apart", "one")
 LANGUAGES_HELP = "Mixed languages: `together` (one tree), `apart` (one branch each) or `one` (main language only)."
 PASSAGES_HELP = "Cut long documents into passages (pages, sections, else about 300 words) and grow on these."
@@ -138,8 +134,6 @@ class Options(SourceOptions, MetadataOptions):
     words: int = setting(8, "Number of words to print for each topic.", min=1, max=20)
     depth: int | None = setting(None, DEPTH_HELP, min=0)
     figure: str | None = printing(None, "Draw the tree into a .png, .svg or .pdf file.", metavar="FILE")
-    check_stability: bool = setting(False, STABILITY_HELP)
-    curve: str | None = setting(None, CURVE_HELP)
 
 
 def run(options: Options) -> None:
@@ -155,11 +149,10 @@ def run(options: Options) -> None:
 
     began = time.perf_counter()
     check_figure(options.figure, force=options.force)
-    check_figure(options.curve, force=options.force)
+
     recipe = _recipe(options)
     folder = options.output or default_folder(options)
-    extra = Extra(options.date_column, options.label_column, options.labels)
-    stream = Stream(options, extra)
+    stream = Stream(options)
     if options.dry_run:
         _dry_run(stream, options)
         return
@@ -254,18 +247,8 @@ def _recipe(options: Options) -> Recipe:
             raise UsageError("--topics cannot be used with --hierarchy, which sets the number of topics")
         hierarchy = _hierarchy(options.hierarchy)
     recipe = options.recipe(
-        model=options.model,
-        topics=options.topics,
-        online=options.online,
-        keep_repeated=options.keep_repeated,
         hierarchy=hierarchy,
-        growth=options.growth,
-        topic_mix=options.topic_mix,
         headings=not options.no_headings,
-        dates=options.dates,
-        columns=options.columns,
-        passages=options.passages,
-        languages=options.languages,
         fields=_fields(options.fields),
         vectors=NO_VECTORS if options.vectors == NO_VECTORS else Recipe.vectors,
     )
@@ -288,8 +271,8 @@ def _fields(setting: str) -> str:
         nodes = (node for node in tree.depth_first() if node != tree.root)
         text = "\n".join("  " * (tree.depths[node] - 1) + tree.names[node] for node in nodes)
     if unknown := parse_fields(text).unknown:
-        listed_names = ", ".join(unknown[:MAX_LISTED])
-        print(f"{len(unknown)} fields have no known word and name no topic: {listed_names}", file=sys.stderr)
+        names = ", ".join(unknown[:MAX_LISTED])
+        print(f"{len(unknown)} fields have no known word and name no topic: {names}", file=sys.stderr)
     return text
 
 
@@ -308,9 +291,8 @@ def _hierarchy(name: str) -> Tree:
 def _dry_run(stream: Stream, options: Options) -> None:
     from topiarist.collection.grow.estimate import estimate_grow
 
-    estimate = estimate_grow(
-        stream.files, stream, files_read=stream.files_read, leaves=options.topics, limit=options.limit
-    )
+    limits = {"leaves": options.topics, "limit": options.limit}
+    estimate = estimate_grow(stream.files, stream, files_read=stream.files_read, **limits)
     stream.close()
     if options.json:
         print_json(estimate)
@@ -324,10 +306,8 @@ def _dry_run(stream: Stream, options: Options) -> None:
         print(f"  {estimate['left_out']:>9,}  not a known type")
     if "documents" in estimate:
         free = f" ({size(estimate['free'])} free)" if estimate["free"] else ""
-        print(
-            f"About {count_noun(estimate['documents'], 'document')}; growing takes about {duration(estimate['seconds'])} "
-            f"and {size(estimate['memory'])} of memory{free}."
-        )
+        cost = f"{duration(estimate['seconds'])} and {size(estimate['memory'])} of memory{free}"
+        print(f"About {count_noun(estimate['documents'], 'document')}; growing takes about {cost}.")
     print("Nothing was written.")
 
 

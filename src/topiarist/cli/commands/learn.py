@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from topiarist.cli.options import ALL_OPTIONS, WritingOptions, examples, option
 from topiarist.cli.terminal.screen import Screen, opened
-from topiarist.display.formats import and_more, count_noun, one_line, percent
+from topiarist.display.formats import count_noun, list_some, one_line, percent
 from topiarist.errors import InputError
 
 if TYPE_CHECKING:
-    from topiarist.collection.classify.learning import Quality
+    from topiarist.collection.classify.learning import CategoryQuality, Quality
     from topiarist.collection.collection import Collection
 
 EPILOG = examples(
@@ -48,18 +48,13 @@ def run(options: Options) -> None:
     with opened(options) as (screen, collection):
         labels, strangers = _labels(collection, options)
         if strangers:
-            listed_ids = ", ".join(map(one_line, strangers[:3]))
-            screen.say(f"{count_noun(len(strangers), 'id')} of {options.labels} not in the collection: {listed_ids}")
+            number = count_noun(len(strangers), "id")
+            screen.say(f"{number} of {options.labels} not in the collection: {', '.join(map(one_line, strangers[:3]))}")
         with screen.waiting("Learning the categories"):
             quality = learn_categories(
-                collection,
-                labels,
-                column=options.from_column or "",
-                separator=options.separator or "",
-                several=options.several,
-                holdout=options.holdout,
-                unlabelled_weight=options.unlabelled_weight,
-            )
+                collection, labels, column=options.from_column or "", separator=options.separator or "",
+                several=options.several, holdout=options.holdout, unlabelled_weight=options.unlabelled_weight,
+            )  # fmt: skip
     if options.json:
         screen.json(quality.to_dict() | {"unknown_ids": strangers})
         return
@@ -88,31 +83,29 @@ def _show(screen: Screen, quality: Quality) -> None:
     if quality.column:
         screen.print(f"Labels are taken from the column {one_line(quality.column)}.")
     kind = "several a document" if quality.several else "one a document"
-    screen.print(
-        f"{count_noun(quality.n_categories, 'category', 'categories')}, {kind}, "
-        f"learned from {count_noun(quality.n_labelled, 'document')}."
-    )
-    if quality.accuracy is not None and quality.f1 is not None:
+    number = count_noun(quality.n_categories, "category", "categories")
+    screen.print(f"{number}, {kind}, learned from {count_noun(quality.n_labelled, 'document')}.")
+    if quality.accuracy is None or quality.f1 is None:
+        screen.print("No documents were held out, so the quality is unknown.")
+    else:
         measure = "all labels right" if quality.several else "label right"
         mean = "mean over documents" if quality.several else "mean over categories"
-        lead = f"Of {count_noun(quality.n_held_out, 'document')} held out: {measure}"
-        if quality.accuracy_between is None:
-            screen.print(f"{lead} {percent(quality.accuracy)}, F {quality.f1:.2f} ({mean}).")
-        else:
-            low, high = quality.accuracy_between
-            screen.print(f"{lead} {percent(low)} to {percent(high)} (95% interval, because the sample is small).")
-    else:
-        screen.print("No documents were held out, so the quality is unknown.")
+        result = f"{percent(quality.accuracy)}, F {quality.f1:.2f} ({mean})"
+        if quality.accuracy_between is not None:
+            low, high = map(percent, quality.accuracy_between)
+            result = f"{low} to {high} (95% interval, because the sample is small)"
+        screen.print(f"Of {count_noun(quality.n_held_out, 'document')} held out: {measure} {result}.")
     screen.print((quality.reason, "dim"))
     if quality.categories and quality.n_held_out >= MIN_TABLE:
         screen.print()
         screen.print((f"{'held out':>9}  precision  recall     F  category", "dim"))
-        for category in quality.categories[:MAX_CATEGORIES]:
-            scores = f"{category.precision:9.2f}  {category.recall:6.2f}  {category.f1:4.2f}"
-            screen.cut(f"{category.documents:>9,}  {scores}  {one_line(category.name)}")
-        if len(quality.categories) > MAX_CATEGORIES:
-            screen.print((f"{and_more(quality.categories, MAX_CATEGORIES)}: --json", "dim"))
+        screen.list_items(
+            quality.categories, MAX_CATEGORIES, lambda category: _print_category(screen, category), "{}: --json"
+        )
     if quality.left_out:
-        listed_labels = ", ".join(map(one_line, quality.left_out[:LEFT_OUT_SHOWN]))
-        remainder = and_more(quality.left_out, LEFT_OUT_SHOWN)
-        screen.print(f"\nOf too few documents to learn: {f'{listed_labels} {remainder}'.rstrip()}.")
+        screen.print(f"\nOf too few documents to learn: {list_some(quality.left_out, LEFT_OUT_SHOWN)}.")
+
+
+def _print_category(screen: Screen, category: CategoryQuality) -> None:
+    scores = f"{category.precision:9.2f}  {category.recall:6.2f}  {category.f1:4.2f}"
+    screen.cut(f"{category.documents:>9,}  {scores}  {one_line(category.name)}")

@@ -11,15 +11,14 @@ from topiarist.cli.options import WritingOptions, examples, option, topic_option
 from topiarist.cli.terminal.console import PATIENCE as BAR_PATIENCE
 from topiarist.cli.terminal.console import Console
 from topiarist.cli.terminal.screen import Screen, opened
-from topiarist.display.formats import count_noun, describe_naming, join_path, one_line
+from topiarist.display.formats import count_noun, describe_naming, join_path, one_line, verb
 from topiarist.errors import UsageError
 from topiarist.progress import RichReporter
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
     from topiarist.collection.shape.language_model import NamingProgram, NamingServer
-    from topiarist.collection.shape.names import NameProposal, TopicFacts
-    from topiarist.collection.shape.tree_state import TreeState
+    from topiarist.collection.shape.names import NameProposal
 
 EPILOG = examples(
     "topiarist name mail.topiary",
@@ -52,62 +51,60 @@ class Options(WritingOptions):
 
 
 def run(options: Options) -> None:
+    from topiarist.collection.shape.language_model import NamingProgram, NamingServer
 
     _check(options)
-    name_source = _select_name_source(options)
+    source: NamingProgram | NamingServer | None = None
+    if options.with_ is not None:
+        source = NamingProgram.of(options.with_, options.timeout)
+    elif options.at is not None:
+        source = NamingServer.of(options.at, options.model, options.timeout, allow_remote=options.allow_remote)
     with opened(options) as (screen, collection):
         top = None if options.topic is None else collection.topic(options.topic)
         if options.pick:
             _pick(screen, collection, options.pick)
-        elif name_source is not None:
-            _propose(screen, collection, top, name_source, options)
+        elif source is not None:
+            _propose(screen, collection, top, source, options)
         else:
             _candidates(screen, collection, top)
 
 
 def _check(options: Options) -> None:
-    asks = [name for name, value in (("--with", options.with_), ("--at", options.at)) if value is not None]
-    options_ = [*asks, *(["--pick"] if options.pick else [])]
-    if len(options_) > 1:
-        raise UsageError(f"{' and '.join(options_)} do not go together", hint="one after the other")
-    needs = {
-        "--apply": options.apply, "--all": options.all, "--output": options.output is not None,
-    }  # fmt: skip
-    if not asks and (unused := [name for name, value in needs.items() if value]):
-        raise UsageError(f"{unused[0]} needs --with or --at", hint="--with COMMAND, --at URL")
-    of_server = {"--model": bool(options.model), "--allow-remote": options.allow_remote}
-    if options.at is None and (unused := [name for name, value in of_server.items() if value]):
-        raise UsageError(f"{unused[0]} goes with a server", hint="--at URL")
+    typed = {"--with": options.with_ is not None, "--at": options.at is not None, "--pick": bool(options.pick)}
+    ways = [name for name, is_typed in typed.items() if is_typed]
+    if len(ways) > 1:
+        raise UsageError(f"{' and '.join(ways)} do not go together", hint="one after the other")
     if options.pick and options.topic is not None:
         raise UsageError("--topic does not go with --pick, which names its topics", hint="without --topic")
-    if options.output is None:
-        return
-    from topiarist.cli.terminal.targets import check_file
+    needs = {"--apply": options.apply, "--all": options.all, "--output": options.output is not None}
+    of_server = {"--model": bool(options.model), "--allow-remote": options.allow_remote}
+    if options.with_ is None and options.at is None and (unused := [name for name, value in needs.items() if value]):
+        raise UsageError(f"{unused[0]} needs --with or --at", hint="--with COMMAND, --at URL")
+    if options.at is None and (unused := [name for name, value in of_server.items() if value]):
+        raise UsageError(f"{unused[0]} goes with a server", hint="--at URL")
+    if options.output is not None:
+        from topiarist.cli.terminal.targets import check_file
 
-    if not options.output.lower().endswith(".json"):
-        raise UsageError(f"edits are kept in a .json file, got {options.output}", hint="names.json")
-    check_file(options.output, force=options.force)
-
-
-def _select_name_source(options: Options) -> NamingProgram | NamingServer | None:
-    from topiarist.collection.shape.language_model import NamingProgram, NamingServer
-
-    if options.with_ is not None:
-        return NamingProgram.of(options.with_, options.timeout)
-    if options.at is not None:
-        return NamingServer.of(options.at, options.model, options.timeout, allow_remote=options.allow_remote)
-    return None
+        if not options.output.lower().endswith(".json"):
+            raise UsageError(f"edits are kept in a .json file, got {options.output}", hint="names.json")
+        check_file(options.output, force=options.force)
 
 
 def _candidates(screen: Screen, collection: Collection, top: int | None) -> None:
     from topiarist.collection.shape.names import collect_topic_facts
 
     outline, topics = collection.outline, collect_topic_facts(collection, top, titles=False)
+    paths = {facts.topic: outline.tree.path_names(outline.node(facts.topic)) for facts in topics}
     if screen.options.json:
-        screen.json({"topics": [_candidate_body(outline, facts) for facts in topics]})
+        bodies = [
+            {"id": facts.topic, "name": paths[facts.topic][-1], "path": list(paths[facts.topic]),
+             "named_by": describe_naming(facts.topic in outline.titles), "candidates": list(facts.names)}
+            for facts in topics
+        ]  # fmt: skip
+        screen.json({"topics": bodies})
         return
     for facts in topics:
-        *path, name = outline.tree.path_names(outline.node(facts.topic))[1:]
+        *path, name = paths[facts.topic][1:]
         note = "  (named by a person)" if facts.topic in outline.titles else ""
         lead = f"  {join_path(path)}" if path else ""
         screen.cut(f"{facts.topic:>4}  ", (one_line(name), "bold"), (f"{note}{lead}", "dim"))
@@ -117,14 +114,6 @@ def _candidates(screen: Screen, collection: Collection, top: int | None) -> None
         screen.print("There is no topic to name.")
     first = next((facts.topic for facts in topics if facts.names), "TOPIC")
     screen.next(f"name FOLDER --pick {first}=1", "shape FOLDER rename TOPIC NAME", "name FOLDER --with COMMAND")
-
-
-def _candidate_body(outline: TreeState, facts: TopicFacts) -> dict[str, object]:
-    path = outline.tree.path_names(outline.node(facts.topic))
-    return {
-        "id": facts.topic, "name": path[-1], "named_by": describe_naming(facts.topic in outline.titles), "path": list(path),
-        "candidates": list(facts.names),
-    }  # fmt: skip
 
 
 def _pick(screen: Screen, collection: Collection, picks: Sequence[str]) -> None:
@@ -169,27 +158,20 @@ def _tell(screen: Screen, proposals: Sequence[NameProposal], *, is_applied: bool
     if screen.options.json:
         screen.json({"applied": is_applied, "proposals": [proposal.to_dict() for proposal in proposals]})
         return
-    n_changed = sum(proposal.changes for proposal in proposals)
     if proposals:
         screen.print((f"{'id':>4}  name → proposal", "dim"))
     for proposal in proposals:
-        old = one_line(proposal.old)
-        if proposal.refused:
-            screen.cut(f"{proposal.topic:>4}  {old}", (f"  stays: {proposal.refused}", "yellow"))
-        elif proposal.changes:
-            screen.cut(f"{proposal.topic:>4}  {old} → ", (one_line(proposal.new or ""), "green"))
-        else:
-            screen.cut(f"{proposal.topic:>4}  {old}", ("  stays: the same was proposed", "dim"))
-    stay = len(proposals) - n_changed
-    summary = (
-        f"{count_noun(n_changed, 'topic')} renamed"
-        if is_applied
-        else f"{count_noun(n_changed, 'proposal')}, nothing renamed yet"
-    )
-    kept_text = f"; {count_noun(stay, 'topic')} keep{'s' if stay == 1 else ''} the name" if stay else ""
-    screen.print(
-        f"{summary}{kept_text}." if proposals else "No proposals: all topics have names by users (--all includes them)."
-    )
+        ending = f"  stays: {proposal.refused or 'the same was proposed'}", "yellow" if proposal.refused else "dim"
+        if proposal.changes and not proposal.refused:
+            ending = f" → {one_line(proposal.new or '')}", "green"
+        screen.cut(f"{proposal.topic:>4}  {one_line(proposal.old)}", ending)
+    n_changed = sum(proposal.changes for proposal in proposals)
+    n_kept = len(proposals) - n_changed
+    pending = f"{count_noun(n_changed, 'proposal')}, nothing renamed yet"
+    summary = f"{count_noun(n_changed, 'topic')} renamed" if is_applied else pending
+    kept_text = f"; {count_noun(n_kept, 'topic')} {verb(n_kept, 'keeps', 'keep')} the name" if n_kept else ""
+    nothing = "No proposals: all topics have names by users (--all includes them)."
+    screen.print(f"{summary}{kept_text}." if proposals else nothing)
     kept_in: str | None = getattr(screen.options, "output", None)
     if is_applied:
         screen.next("tree FOLDER", "shape FOLDER --undo")

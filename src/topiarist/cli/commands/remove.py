@@ -10,7 +10,7 @@ import typer
 
 from topiarist.cli.options import WritingOptions, argument, examples, option
 from topiarist.cli.terminal.screen import Screen, opened
-from topiarist.display.formats import and_more, one_line
+from topiarist.display.formats import list_some, one_line
 from topiarist.errors import UsageError
 
 if TYPE_CHECKING:
@@ -77,22 +77,11 @@ def _print_preview(
     extent = str(removal.extent) if earlier is None else describe_extent(removal, earlier)
     screen.print((f"{extent} {verb}", "bold"), f"; {removal.left_text} left")
     titles = {} if earlier is None else {document.id: document.title for document in earlier.documents}
-    for id in removed[:MAX_LISTED]:
-        screen.titled("  ", one_line(titles.get(id, "") or id), id)
-    if len(removed) > MAX_LISTED:
-        screen.print(f"  {and_more(removed, MAX_LISTED)}")
-    for id, title in list(zip(removal.ids, removal.titles, strict=True))[:MAX_LISTED]:
-        screen.titled("  ", one_line(title), id)
-    if len(removal) > MAX_LISTED:
-        screen.print(f"  {and_more(removal.ids, MAX_LISTED)}")
-    if not len(removal):
-        return
-    topics = [f"{one_line(outline.name(topic))} ({number:,})" for topic, number in removal.topics.items()]
-    screen.print(
-        "From: "
-        + ", ".join(topics[:MAX_LISTED])
-        + (f" {and_more(topics, MAX_LISTED)}" if len(topics) > MAX_LISTED else "")
-    )
+    for listed in ([(id, titles.get(id) or id) for id in removed], [*zip(removal.ids, removal.titles, strict=True)]):
+        screen.list_items(listed, MAX_LISTED, lambda item: screen.titled("  ", one_line(item[1]), item[0]))
+    if len(removal):
+        topics = [f"{outline.name(topic)} ({number:,})" for topic, number in removal.topics.items()]
+        screen.print(f"From: {list_some(topics, MAX_LISTED)}")
 
 
 def _forget(screen: Screen, collection: Collection, removal: Removal, earlier: EarlierRemovals) -> None:

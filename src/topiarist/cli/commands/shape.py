@@ -8,12 +8,13 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
 from topiarist.cli.commands import show, tree
 from topiarist.cli.options import ALL_OPTIONS, WritingOptions, argument, examples, option
 from topiarist.cli.terminal.screen import Screen, opened
-from topiarist.display.formats import and_more, count_noun, describe_word_use, one_line
+from topiarist.display.formats import count_noun, describe_word_use, list_some, one_line
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.text.spelling import format_proposals
 
@@ -37,14 +38,7 @@ MAX_LISTED = 20  # topics that changed
 QUICK = 0.5  # seconds that nobody wants to know of
 PROMPT = "shape> "
 LEFT_OUT = 1
-OWN_WORDS = {  # of a conversation, beside the edits
-    "tree": "tree [TOPIC]",
-    "show": "show TOPIC|DOCUMENT",
-    "undo": "undo",
-    "refit": "refit",
-    "help": "help",
-    "quit": "quit",
-}
+COMMANDS = ("tree [TOPIC]", "show TOPIC|DOCUMENT", "undo", "refit", "help", "quit")  # of a conversation, beside edits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,13 +75,10 @@ def run(options: Options) -> None:
 
 def _check(options: Options) -> None:
     requests = {
-        "edits": bool(options.edits),
-        "--undo": options.undo,
-        "--log": options.log,
-        "--words": options.words,
+        "edits": options.edits, "--undo": options.undo, "--log": options.log, "--words": options.words,
         "--interactive": options.interactive,
-    }
-    actions = [name for name, is_set in requests.items() if is_set]
+    }  # fmt: skip
+    actions = [name for name, value in requests.items() if value]
     if len(actions) > 1:
         raise UsageError(f"{' and '.join(actions)} do not go together", hint="one after the other")
     fit = {True: "--refit", False: "--no-refit", None: ""}[options.refit]
@@ -106,9 +97,8 @@ def _edits_of(words: Sequence[str]) -> tuple[Edit, ...]:
                 text = file.read()
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", "") or "not text"
-            raise UsageError(
-                f"cannot read {words[0]}: {reason.lower()}", hint="a .yaml or .json file of edits"
-            ) from None
+            hint = "a .yaml or .json file of edits"
+            raise UsageError(f"cannot read {words[0]}: {reason.lower()}", hint=hint) from None
         return read_edits(text, format="json" if words[0].lower().endswith(".json") else "yaml")
     if len(words) == 1 and os.path.isfile(words[0]):
         raise UsageError(f"edits come from .yaml or .json files, got {words[0]}", hint="edits.yaml")
@@ -122,24 +112,24 @@ def _edit(screen: Screen, collection: Collection, options: Options) -> None:
     from topiarist.collection.shape.words import find_word_uses
 
     if not options.edits and not options.refit:
-        raise UsageError(
-            f"expected one action: {', '.join(EDIT_FORMS)}", hint=f"{EDIT_FORMS['rename']}, or --interactive"
-        )
+        hint = f"{EDIT_FORMS['rename']}, or --interactive"
+        raise UsageError(f"expected one action: {', '.join(EDIT_FORMS)}", hint=hint)
     edits = _edits_of(options.edits) if options.edits else ()
-    snapshot_before = take_snapshot(collection.outline, collection)
-    preview, uses = preview_edits(collection, edits), find_word_uses(collection, edits)
-    if options.refit and edits and not preview.pending:
+    before = take_snapshot(collection.outline, collection)
+    shape, uses = preview_edits(collection, edits), find_word_uses(collection, edits)
+    if options.refit and edits and not shape.pending:
         raise UsageError("such edits need no fit, and --refit would do nothing", hint="the edit, then --refit alone")
-    if options.dry_run:
-        snapshot_after = take_snapshot(preview, collection)
-        _say_changes(screen, edits, snapshot_before, snapshot_after, preview.pending, dry=True, uses=uses)
-        return
     began = time.perf_counter()
-    _apply(screen, collection, edits, refit=options.refit is not False)
-    snapshot_after = take_snapshot(collection.outline, collection)
-    seconds, pending = time.perf_counter() - began, collection.outline.pending
-    then = () if pending else find_word_uses(collection, edits)
-    _say_changes(screen, edits, snapshot_before, snapshot_after, pending, seconds=seconds, uses=uses, then=then)
+    uses_after: Sequence[WordUse] = ()
+    if not options.dry_run:
+        _apply(screen, collection, edits, refit=options.refit is not False)
+        shape = collection.outline
+        uses_after = () if shape.pending else find_word_uses(collection, edits)
+    result = EditResult(edits, before, take_snapshot(shape, collection), shape.pending, uses, uses_after)
+    if screen.options.json:
+        screen.json({"edits": result.descriptions, "dry_run": options.dry_run, **result.to_dict()})
+    else:
+        _print_result(screen, result, is_dry=options.dry_run, seconds=time.perf_counter() - began)
 
 
 def _apply(screen: Screen, collection: Collection, edits: Sequence[Edit], *, refit: bool) -> None:
@@ -153,71 +143,82 @@ def _apply(screen: Screen, collection: Collection, edits: Sequence[Edit], *, ref
         apply_edits(collection, edits, refit=False)
 
 
-def _say_changes(
-    screen: Screen,
-    edits: Sequence[Edit],
-    snapshot_before: TreeSnapshot,
-    snapshot_after: TreeSnapshot,
-    pending: bool,
-    *,
-    dry: bool = False,
-    seconds: float = 0.0,
-    uses: Sequence[WordUse] = (),
-    then: Sequence[WordUse] = (),
-) -> None:
-    from topiarist.collection.shape.edit_language import format_edit
-    from topiarist.collection.shape.previews import compare_snapshots
+@dataclass(frozen=True)
+class EditResult:
+    """Effect of edits: the tree before and after, and the uses of words before and after a fit."""
 
-    changes = compare_snapshots(snapshot_before, snapshot_after)
-    n_before, n_after = _count_topics(snapshot_before), _count_topics(snapshot_after)
-    if screen.options.json:
-        screen.json({
-            "edits": [format_edit(edit) for edit in edits], "dry_run": dry, "pending": pending,
-            "topics": {"before": n_before, "after": n_after},
-            "changes": [change.to_dict() for change in changes],
-            "words": [use.to_dict() for use in uses],
-        })  # fmt: skip
-        return
-    summary = f"{count_noun(len(edits), 'edit')}{' that would be made' if dry else ''}" if edits else "Fitted again"
-    took = f" {seconds:.1f} s." if seconds > QUICK else ""
-    screen.print(f"{summary}: {count_noun(n_before, 'topic')} before, {n_after:,} after.{took}")
-    for place, use in enumerate(uses[:MAX_LISTED]):
-        screen.print(f"  {one_line(describe_word_use(use, then[place] if then else None))}")
-    if len(uses) > MAX_LISTED:
-        screen.print((f"  {and_more(uses, MAX_LISTED)}", "dim"))
-    _show_changes(screen, changes)
-    if pending:
-        fit = "The tree would be fitted again; sizes before that are estimates." if dry else "Not fitted again yet."
-        screen.print((fit, "yellow"))
-    if dry:
+    edits: Sequence[Edit]
+    before: TreeSnapshot
+    after: TreeSnapshot
+    pending: bool
+    uses: Sequence[WordUse]
+    uses_after: Sequence[WordUse]
+
+    @property
+    def descriptions(self) -> list[str]:
+        from topiarist.collection.shape.edit_language import format_edit
+
+        return [format_edit(edit) for edit in self.edits]
+
+    @property
+    def n_topics(self) -> tuple[int, int]:
+        """Numbers of topics without headings, before and after."""
+        before, after = (
+            len(side.keys() - {topic.parent for topic in side.values()}) for side in (self.before, self.after)
+        )
+        return before, after
+
+    @property
+    def changes(self) -> Sequence[TopicChange]:
+        from topiarist.collection.shape.previews import compare_snapshots
+
+        return compare_snapshots(self.before, self.after)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "pending": self.pending,
+            "topics": dict(zip(("before", "after"), self.n_topics, strict=True)),
+            "changes": [change.to_dict() for change in self.changes],
+            "words": [use.to_dict() for use in self.uses],
+        }
+
+
+def _print_result(screen: Screen, result: EditResult, *, is_dry: bool, seconds: float) -> None:
+    n_edits = count_noun(len(result.edits), "edit")
+    summary = f"{n_edits}{' that would be made' if is_dry else ''}" if result.edits else "Fitted again"
+    took = f" {seconds:.1f} s." if seconds > QUICK and not is_dry else ""
+    before, after = result.n_topics
+    screen.print(f"{summary}: {count_noun(before, 'topic')} before, {after:,} after.{took}")
+    pairs = [*zip_longest(result.uses, result.uses_after)]
+    screen.list_items(pairs, MAX_LISTED, lambda pair: screen.print(f"  {one_line(describe_word_use(*pair))}"))
+    _show_changes(screen, result.changes)
+    if result.pending:
+        estimate = "The tree would be fitted again; sizes before that are estimates."
+        screen.print((estimate if is_dry else "Not fitted again yet.", "yellow"))
+    if is_dry:
         screen.next("shape FOLDER … without --dry-run")
     else:
-        screen.next(*(["shape FOLDER --refit"] if pending else []), "tree FOLDER", "shape FOLDER --undo")
-
-
-def _count_topics(snapshot: TreeSnapshot) -> int:
-    """Return the number of topics without those that are headings."""
-    return len(snapshot.keys() - {topic.parent for topic in snapshot.values()})
+        screen.next(*["shape FOLDER --refit"] * result.pending, "tree FOLDER", "shape FOLDER --undo")
 
 
 def _show_changes(screen: Screen, changes: Sequence[TopicChange]) -> None:
     listed_changes = [change for change in changes if not change.has_only_new_words]
     if listed_changes:
         screen.print((f"\n{'before':>8}    {'after':>8}  {'id':>4}  topic", "dim"))
-    for change in listed_changes[:MAX_LISTED]:
-        sizes = ["–" if side is None else f"{side.documents:,.0f}" for side in (change.before, change.after)]
-        style = "green" if change.before is None else "red" if change.after is None else ""
-        screen.cut(f"{sizes[0]:>8}  → {sizes[1]:>8}  {change.topic:>4}  ", (_renamed(change), style))
-    if len(listed_changes) > MAX_LISTED:
-        screen.print((and_more(listed_changes, MAX_LISTED), "dim"))
+    screen.list_items(listed_changes, MAX_LISTED, lambda change: _print_change(screen, change), "{}")
     renamed = [
         f"#{change.topic} {change.before.name} → {change.after.name}"
         for change in changes
         if change.has_only_new_words and change.before and change.after
     ]
     if renamed:
-        shown = ", ".join(renamed[:MAX_LISTED])
-        screen.print(one_line(f"Renamed ({len(renamed):,}): {shown} {and_more(renamed, MAX_LISTED)}".rstrip()))
+        screen.print(f"Renamed ({len(renamed):,}): {list_some(renamed, MAX_LISTED)}")
+
+
+def _print_change(screen: Screen, change: TopicChange) -> None:
+    sizes = ["–" if side is None else f"{side.documents:,.0f}" for side in (change.before, change.after)]
+    style = "green" if change.before is None else "red" if change.after is None else ""
+    screen.cut(f"{sizes[0]:>8}  → {sizes[1]:>8}  {change.topic:>4}  ", (_renamed(change), style))
 
 
 def _renamed(change: TopicChange) -> str:
@@ -279,11 +280,10 @@ def _words(screen: Screen, collection: Collection) -> None:
     united_words: dict[str, list[str]] = {}
     for spelling, word in outline.united.items():
         united_words.setdefault(word, []).append(spelling)
+    seeds = [
+        {"topic": topic, "name": outline.name(topic), "words": list(words)} for topic, words in outline.seeds.items()
+    ]
     if screen.options.json:
-        seeds = [
-            {"topic": topic, "name": outline.name(topic), "words": list(words)}
-            for topic, words in outline.seeds.items()
-        ]
         screen.json({"seeds": seeds, "ignored": list(outline.ignored), "united": united_words})
         return
     for topic, words in outline.seeds.items():
@@ -292,7 +292,7 @@ def _words(screen: Screen, collection: Collection) -> None:
         screen.print("Ignored: ", (", ".join(outline.ignored), "bold"))
     for word, spellings in united_words.items():
         screen.print(f"One word: {' = '.join((word, *spellings))}")
-    if not (outline.seeds or outline.ignored or united_words):
+    if not (seeds or outline.ignored or united_words):
         screen.print("There are no word edits.")
     screen.next("shape FOLDER seed TOPIC with WORD", "shape FOLDER forget WORD")
 
@@ -330,25 +330,24 @@ def _answer_line(screen: Screen, collection: Collection, word: str, rest: str, l
 
     folder = collection.folder.display_path
     if word == "help":
-        for form in (*EDIT_FORMS.values(), *OWN_WORDS.values()):
-            screen.print(f"  {form}")
-    elif word == "tree":
+        screen.print("\n".join(f"  {form}" for form in (*EDIT_FORMS.values(), *COMMANDS)))
+        return
+    if word == "tree":
         top = collection.topic(rest) if rest else collection.outline.root
         tree.show(screen, collection, top, tree.Options(folder=folder))
-    elif word == "show":
+        return
+    if word == "show":
         show.show(screen, collection, show.Options(folder=folder, thing=rest))
+        return
+    if word not in (*EDIT_KINDS, "undo", "refit"):
+        hint = format_proposals(word, [*EDIT_KINDS, *(form.split()[0] for form in COMMANDS)])
+        raise UsageError(f"there is nothing called {word!r} to do here", hint=hint)
+    snapshot_before = take_snapshot(collection.outline, collection)
+    if word == "undo":
+        screen.print(f"Undone: {undo_last_step(collection)}")
     else:
-        if word not in (*EDIT_KINDS, "undo", "refit"):
-            hint = format_proposals(word, [*EDIT_KINDS, *OWN_WORDS])
-            raise UsageError(f"there is nothing called {word!r} to do here", hint=hint)
-        snapshot_before = take_snapshot(collection.outline, collection)
-        if word == "undo":
-            screen.print(f"Undone: {undo_last_step(collection)}")
-        elif word == "refit":
-            _apply(screen, collection, (), refit=True)
-        else:
-            _apply(screen, collection, (parse_edit_line(line),), refit=False)
-        _show_changes(screen, compare_snapshots(snapshot_before, take_snapshot(collection.outline, collection)))
+        _apply(screen, collection, () if word == "refit" else (parse_edit_line(line),), refit=word == "refit")
+    _show_changes(screen, compare_snapshots(snapshot_before, take_snapshot(collection.outline, collection)))
 
 
 def _lines() -> Iterator[str]:

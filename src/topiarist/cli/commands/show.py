@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from rich.style import Style
 from rich.text import Text
 
 from topiarist.cli.commands.tree import typical
@@ -17,18 +16,21 @@ from topiarist.display.formats import (
     DOT,
     PENDING,
     STEP,
-    and_more,
     count_noun,
     describe_naming,
     join_path,
+    list_some,
     one_line,
     percent,
+    verb,
 )
 from topiarist.errors import MissingError, UsageError
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
     from topiarist.collection.describe.documents import DocumentDetails, ParentDetails
+    from topiarist.collection.passages import Passage
+    from topiarist.collection.search.results import Place
 
 EPILOG = examples(
     "topiarist show mail.topiary 12",
@@ -37,7 +39,6 @@ EPILOG = examples(
     "topiarist show tickets.topiary",
 )
 WRITES = ()
-NO_SUCH_THING = "there is no topic and no document {thing!r}"
 PINS_SHOWN, COPIES_SHOWN, PASSAGES_SHOWN = 5, 5, 40
 LONGEST_WORD = 28  # columns
 SCALE = 12  # columns from general to special
@@ -70,22 +71,19 @@ def run(options: Options) -> None:
 
 def show(screen: Screen, collection: Collection, options: Options) -> None:
     """Print what is called so; of the collection, where it came from and what is known of its documents."""
+    topic = find_topic(collection, options.thing) if options.thing else None
     if not options.thing:
         _show_collection(screen, collection, options)
-        return
-    topic = topic_meant(collection, options.thing)
-    if topic is None:
+    elif topic is None:
         _show_document(screen, collection, options)
-        return
-    body = topic_body(collection, topic, options)
-    if options.json:
-        screen.json(body)
+    elif options.json:
+        screen.json(topic_body(collection, topic, options))
     else:
-        _show_topic(screen, body)
+        _show_topic(screen, topic_body(collection, topic, options))
 
 
-def topic_meant(collection: Collection, thing: str) -> int | None:
-    """The topic that is meant, or None for a document. An id comes before a word of a topic's name."""
+def find_topic(collection: Collection, thing: str) -> int | None:
+    """Return the topic that is meant, or None for a document. An id comes before a word of a topic's name."""
     from topiarist.collection.describe.documents import load_parent_details
 
     is_document = thing in collection.documents or load_parent_details(collection, thing) is not None
@@ -94,9 +92,10 @@ def topic_meant(collection: Collection, thing: str) -> int | None:
     except UsageError as error:
         if is_document:
             return None
-        near_ids = collection.documents.near_ids(thing)
         if isinstance(error, MissingError):
-            raise UsageError(NO_SUCH_THING.format(thing=thing), hint=" or ".join(near_ids) or error.hint) from None
+            near_ids = " or ".join(collection.documents.near_ids(thing))
+            message = f"there is no topic and no document {thing!r}"
+            raise UsageError(message, hint=near_ids or error.hint) from None
         raise
     exact = thing.lstrip("#").isdecimal() or collection.outline.name(topic).casefold() == thing.casefold()
     return None if is_document and not exact else topic
@@ -108,9 +107,12 @@ def topic_body(collection: Collection, topic: int, options: Options) -> dict[str
     from topiarist.collection.grow.regrowth import load_stability
 
     outline, topic_tree, stability = collection.outline, collection.tree, load_stability(collection)
-    node = outline.node(topic)
-    tree = outline.tree
-    pinned_documents = [name for name, pin in outline.pins.items() if pin == topic]
+    tree, node = outline.tree, outline.node(topic)
+    summary, words = (
+        topic_tree.nodes[node],
+        list_topic_words(collection, topic, options.words, most_probable=options.likely),
+    )
+    children = sorted(tree.children(node), key=lambda child: -topic_tree.sizes[child])
     return {
         "id": topic,
         "name": tree.names[node],
@@ -118,35 +120,29 @@ def topic_body(collection: Collection, topic: int, options: Options) -> dict[str
         "path": list(tree.path_names(node)),
         "path_ids": [outline.topics[step] for step in tree.path(node)],
         "documents": topic_tree.sizes[node],
-        "share": round(topic_tree.nodes[node].share, 6),
-        "coherence": round(topic_tree.nodes[node].coherence, 4),
+        "share": round(summary.share, 6),
+        "coherence": round(summary.coherence, 4),
         "steadiness": None if stability is None else stability.shares.get(topic),
         "steadiness_said": "" if stability is None else stability.describe(topic),
         "note": outline.notes.get(topic, ""),
         "seeds": list(outline.seeds.get(topic, ())),
-        "words": [
-            asdict(word) for word in list_topic_words(collection, topic, options.words, most_probable=options.likely)
-        ],
+        "words": [asdict(word) for word in words],
         "subtopics": [
-            {
-                "id": outline.topics[child],
-                "name": tree.names[child],
-                "documents": topic_tree.sizes[child],
-                "words": list(topic_tree.nodes[child].words[:5]),
-            }
-            for child in sorted(tree.children(node), key=lambda child: -topic_tree.sizes[child])
+            {"id": outline.topics[child], "name": tree.names[child], "documents": topic_tree.sizes[child],
+             "words": list(topic_tree.nodes[child].words[:5])}
+            for child in children
         ],
         "typical": typical(collection, node, options.number),
-        "pinned": pinned_documents,
+        "pinned": [name for name, pin in outline.pins.items() if pin == topic],
         "pending": outline.pending,
-    }
+    }  # fmt: skip
 
 
 def _show_topic(screen: Screen, body: dict[str, Any]) -> None:
     screen.print((join_path(body["path"][:-1]) + STEP if len(body["path"]) > 1 else "", "dim"), (body["name"], "bold"))
     named = "named by a person" if body["named_by"] == "person" else "named by its words"
-    parts = len(body["subtopics"])
-    splits = f" It splits into {count_noun(parts, 'subtopic')}." if parts else ""
+    subtopics = body["subtopics"]
+    splits = f" It splits into {count_noun(len(subtopics), 'subtopic')}." if subtopics else ""
     size = f"{count_noun(body['documents'], 'document')} ({percent(body['share'])} of all)"
     screen.print(f"{size}. Topic {body['id']}, {named}.{splits}")
     if body["steadiness_said"]:
@@ -156,54 +152,50 @@ def _show_topic(screen: Screen, body: dict[str, Any]) -> None:
     if body["seeds"]:
         screen.print("Seed words: ", (", ".join(body["seeds"]), "bold"))
     if body["words"]:
-        _print_words(screen, body)
-    if body["subtopics"]:
-        _print_subtopics(screen, body)
+        _print_words(screen, body["words"])
+    if subtopics:
+        _print_subtopics(screen, subtopics)
     if body["typical"]:
         screen.heading("Typical documents")
         for document in body["typical"]:
             screen.titled("  ", document["title"], document["id"])
-    if pins := body["pinned"]:
+    if body["pinned"]:
         screen.heading("Pinned by people")
-        screen.print(f"{', '.join(map(one_line, pins[:PINS_SHOWN]))} {and_more(pins, PINS_SHOWN)}", indent=2)
+        screen.print(list_some(body["pinned"], PINS_SHOWN), indent=2)
     if body["pending"]:
         screen.print((f"\n{PENDING}.", "yellow"))
-    subtopic = body["subtopics"][0]["id"] if body["subtopics"] else None
     screen.next(
-        f"show FOLDER {subtopic}" if subtopic is not None else f"tree FOLDER --topic {body['path_ids'][-2:][0]}",
+        f"show FOLDER {subtopics[0]['id']}" if subtopics else f"tree FOLDER --topic {body['path_ids'][-2:][0]}",
         f"find FOLDER WORDS --topic {body['id']}",
         f"shape FOLDER rename {body['id']} NAME",
     )
 
 
-def _print_words(screen: Screen, body: dict[str, Any]) -> None:
+def _print_words(screen: Screen, words: list[dict[str, Any]]) -> None:
     screen.heading("Own words")
-    largest = max(word["probability"] for word in body["words"]) or 1.0
-    room = min(max(len(word["word"]) for word in body["words"]), LONGEST_WORD)
+    largest = max(word["probability"] for word in words) or 1.0
+    room = min(max(len(word["word"]) for word in words), LONGEST_WORD)
     screen.cut((f"  {'':<{room}}  {'probability':<16}  general–special   in documents", "dim"))
-    for word in body["words"]:
+    for word in words:
         special = round(SCALE * word["special"])
         scale = (
-            f"  {word['probability']:.4f}  ",
-            (f"├{'─' * special}", "dim"),
-            "●",
-            (f"{'─' * (SCALE - special)}┤", "dim"),
+            f"  {word['probability']:.4f}  ", (f"├{'─' * special}", "dim"), "●", (f"{'─' * (SCALE - special)}┤", "dim"),
             f"{word['documents']:>13,}",
-        )
-        label = f"  {screen.fits(word['word'], room):<{room}}  "
-        screen.share(label, word["probability"] / largest, *scale)
+        )  # fmt: skip
+        screen.share(f"  {screen.fits(word['word'], room):<{room}}  ", word["probability"] / largest, *scale)
 
 
-def _print_subtopics(screen: Screen, body: dict[str, Any]) -> None:
+def _print_subtopics(screen: Screen, subtopics: list[dict[str, Any]]) -> None:
     screen.heading("Splits into")
-    largest = max(child["documents"] for child in body["subtopics"]) or 1
-    wide = max(len(f"{child['documents']:,}") for child in body["subtopics"])
-    for child in body["subtopics"]:
+    largest = max(child["documents"] for child in subtopics) or 1
+    wide = max(len(f"{child['documents']:,}") for child in subtopics)
+    for child in subtopics:
         words = DOT.join(child["words"])
-        named = not child["words"] or not child["name"].startswith(child["words"][0])
+        is_named = not child["words"] or not child["name"].startswith(child["words"][0])
         tail = f"  (topic {child['id']})"
-        room = (screen.width or 0) - wide - len(tail) - 14
-        text = screen.fits(f"{child['name']}: {words}" if named else words, room)
+        text = screen.fits(
+            f"{child['name']}: {words}" if is_named else words, (screen.width or 0) - wide - len(tail) - 14
+        )
         screen.share(f"  {child['documents']:>{wide},}  ", child["documents"] / largest, f"  {text}", (tail, "dim"))
 
 
@@ -214,68 +206,66 @@ def _show_collection(screen: Screen, collection: Collection, options: Options) -
 
     body, account = summarise_columns(collection), build_account(collection)
     if options.json:
-        screen.json({**body, "account": [asdict(column) for column in account]})
+        screen.json({**body, "account": [asdict(entry) for entry in account]})
         return
     screen.print((one_line(body["folder"]), "bold"), f": {count_documents(collection)}")
-    sentences = {f"{one_line(column.said)}." for column in account}
-    for column in account[1:]:
-        screen.print(f"{one_line(column.said)}", (f"  find FOLDER '{column.query}'" if column.query else "", "dim"))
+    for entry in account[1:]:
+        screen.print(one_line(entry.said), (f"  find FOLDER '{entry.query}'" if entry.query else "", "dim"))
     for sentence in body["said"]:
-        if f"{one_line(sentence)}." not in sentences:
+        if one_line(sentence) not in {one_line(entry.said) for entry in account}:
             screen.print(f"{one_line(sentence)}.")
-    if body["columns"]:
-        screen.heading("Columns")
-        wide = max(len(column["query"]) for column in body["columns"])
-        for column in body["columns"]:
-            screen.cut(f"  {column['query']:<{min(wide, LONGEST_WORD)}}  ", (describe_field(column["field"]), "dim"))
-        first = body["columns"][0]["query"]
-        screen.next(f"find FOLDER {first}:VALUE", "tree FOLDER")
+    if not (columns := body["columns"]):
+        screen.next("tree FOLDER")
         return
-    screen.next("tree FOLDER")
+    screen.heading("Columns")
+    wide = min(max(len(column["query"]) for column in columns), LONGEST_WORD)
+    for column in columns:
+        screen.cut(f"  {column['query']:<{wide}}  ", (describe_field(column["field"]), "dim"))
+    screen.next(f"find FOLDER {columns[0]['query']}:VALUE", "tree FOLDER")
 
 
 def _show_document(screen: Screen, collection: Collection, options: Options) -> None:
     from topiarist.collection.describe.documents import load_document_details, load_parent_details
 
-    parent_details = None if options.thing in collection.documents else load_parent_details(collection, options.thing)
-    if parent_details is not None:
-        _show_parent(screen, parent_details, options)
+    parent = load_parent_details(collection, options.thing)
+    if parent is not None and options.thing not in collection.documents:
+        _show_parent(screen, parent, options)
         return
     details = load_document_details(collection, options.thing)
-    similar = collection.similar(details.document.id, options.number) if options.number else ()
+    document = details.document
+    similar = collection.similar(document.id, options.number) if options.number else ()
     if options.json:
         similar_documents = [{"id": hit.id, "title": hit.title, "score": round(hit.score, 6)} for hit in similar]
         screen.json(details.to_dict() | {"similar": similar_documents})
         return
-    document = details.document
     _head(screen, details, count_noun(len(document.text.split()), "word"))
     if details.given_date:
-        screen.print(("Date as given: ", "dim"), one_line(details.given_date))
+        screen.fact("Date as given", one_line(details.given_date))
     for name, values in (("Labels", document.labels), ("Tags", details.tags), *details.columns.items()):
         if values:
-            screen.print((f"{one_line(name)}: ", "dim"), ", ".join(map(one_line, values)))
-    for span in details.notes:
-        screen.print(("Note on ", "dim"), one_line(str(span)))
-    parent = load_parent_details(collection, document.id)
+            screen.fact(name, ", ".join(map(one_line, values)))
+    for note in details.notes:
+        screen.print(("Note on ", "dim"), one_line(str(note)))
     if parent is not None:
-        screen.print(
-            ("Passage of: ", "dim"), one_line(parent.document.title), (f"  [{one_line(parent.document.id)}], ", "dim"),
-            (f"{count_noun(len(parent.parent.passages), 'passage')} in {count_noun(len(parent.places), 'topic')}", "dim"),
-        )  # fmt: skip
-    _copies(screen, details)
+        numbers = f"{count_noun(len(parent.parent.passages), 'passage')} in {count_noun(len(parent.places), 'topic')}"
+        screen.fact("Passage of", one_line(parent.document.title), f"  [{one_line(parent.document.id)}], {numbers}")
+    for group in details.copies:
+        if group.id != document.id:
+            screen.fact("A copy of", one_line(group.title), f"  [{one_line(group.id)}]")
+        else:
+            ids = [copy.id for copy in group.copies]
+            screen.fact(count_noun(len(ids), "copy", "copies"), list_some(ids, COPIES_SHOWN))
     _places(screen, details)
     _legend(screen, details)
     screen.print()
     _text(screen, details, is_complete=options.all)
     if details.repeated:
-        number = count_noun(sum(1 + details.document.text.count("\n", *span) for span in details.repeated), "line")
-        screen.print(
-            (f"{number} of it {'are' if number != '1 line' else 'is'} in many documents, and not counted", "dim")
-        )
-    absent = [level for level in details.levels if level.absent]
-    if absent:
+        number = sum(1 + document.text.count("\n", *span) for span in details.repeated)
+        lines = f"{count_noun(number, 'line')} of it {verb(number)}"
+        screen.print((f"{lines} in many documents, and not counted", "dim"))
+    if absent_levels := [level for level in details.levels if level.absent]:
         screen.heading("Expected but absent")
-        for level in absent:
+        for level in absent_levels:
             screen.print((f"{one_line(level.name)}: ", "dim"), ", ".join(level.absent), indent=2)
     if similar:
         screen.heading("Like this")
@@ -300,31 +290,21 @@ def _show_parent(screen: Screen, details: ParentDetails, options: Options) -> No
         return
     _head(screen, details, count_noun(len(passages), "passage"))
     if document.labels:
-        screen.print(("Labels: ", "dim"), ", ".join(map(one_line, document.labels)))
+        screen.fact("Labels", ", ".join(map(one_line, document.labels)))
     screen.heading("Topics, by the words of its passages")
     for place in details.places:
         number = count_noun(details.passages_under(place.topic), "passage")
         place_text = (f"  {join_path(place.path)}  ", (f"(topic {place.topic}, {number})", "dim"))
         screen.share(f"  {percent(place.share):>5}  ", place.share, *place_text)
     screen.heading("Passages")
-    listed_passages = passages if options.all else passages[:PASSAGES_SHOWN]
-    for passage, place in zip(listed_passages, details.places_of_passages, strict=False):
+
+    def print_passage(entry: tuple[Passage, Place]) -> None:
+        passage, place = entry
         screen.cut(f"  {passage.label:<18}  {join_path(place.path)}  ", (f"[{one_line(passage.id)}]", "dim"))
-    if len(listed_passages) < len(passages):
-        screen.print((f"  {and_more(passages, len(listed_passages))}: --all", "dim"))
+
+    entries = [*zip(passages, details.places_of_passages, strict=True)]
+    screen.list_items(entries, len(entries) if options.all else PASSAGES_SHOWN, print_passage, "  {}: --all")
     screen.next(("show FOLDER {}", passages[0].id), ("similar FOLDER {}", document.id))
-
-
-def _copies(screen: Screen, details: DocumentDetails) -> None:
-    for duplicate in details.copies:
-        if duplicate.id != details.document.id:
-            screen.print(("A copy of: ", "dim"), one_line(duplicate.title), (f"  [{one_line(duplicate.id)}]", "dim"))
-        else:
-            ids = [one_line(copy.id) for copy in duplicate.copies]
-            remainder = and_more(ids, COPIES_SHOWN)
-            screen.print(
-                (f"{count_noun(len(ids), 'copy', 'copies')}: ", "dim"), f"{', '.join(ids[:COPIES_SHOWN])} {remainder}"
-            )
 
 
 def _places(screen: Screen, details: DocumentDetails) -> None:
@@ -333,9 +313,9 @@ def _places(screen: Screen, details: DocumentDetails) -> None:
         pin_text = "  pinned by people" if place.topic == details.pinned else ""
         place_of = (f"  {join_path(place.path)}  ", (f"(topic {place.topic}){pin_text}", "dim"))
         screen.share(f"  {percent(place.share):>5}  ", place.share, *place_of)
-    rest = 1.0 - sum(place.share for place in details.places)
     if details.unsorted:
         screen.cut(f"  unsorted: {describe_reason(details.unsorted)}")
+    rest = 1.0 - sum(place.share for place in details.places)
     if rest > 0.001 and details.places:
         screen.cut((f"  {percent(rest):>5}  {'':8}  rest", "dim"))
     if details.voices is not None:
@@ -386,7 +366,7 @@ def _append_unmarked(text: Text, plain: str, piece: tuple[int, int], repeated: S
 
 
 def _style(level: int) -> str:
-    return str(Style.parse(STYLES[min(level, len(STYLES) - 1)]))
+    return STYLES[min(level, len(STYLES) - 1)]
 
 
 def _raised(level: int, ascii: bool) -> str:

@@ -52,9 +52,16 @@ def run(options: Options) -> None:
     """Search, print, leave with 1 if nothing was found."""
     from topiarist.collection.passages import count_documents
     from topiarist.collection.search.saved_searches import SavedSearch
+    from topiarist.collection.search.search import Search
 
     with opened(options) as (screen, collection):
-        result, noun = _similar(collection, options), count_documents(collection).noun
+        noun = count_documents(collection).noun
+        like, unlike = (
+            [_find_document(collection, options, name) for name in names]
+            for names in (options.documents, options.not_ or [])
+        )
+        search = Search.from_examples(collection, like, unlike)
+        result = search.page(options.number, topic=options.topic, why=options.why)
         if options.save:
             save(screen, collection, SavedSearch(options.save, _query(collection, options), topic=options.topic or ""))
     if options.json:
@@ -65,24 +72,14 @@ def run(options: Options) -> None:
         raise SystemExit(NOTHING_FOUND)
 
 
-def _similar(collection: Collection, options: Options) -> SearchResult:
-    from topiarist.collection.search.search import Search
-
-    like, unlike = (
-        [_find_document(collection, options, name) for name in names]
-        for names in (options.documents, options.not_ or [])
-    )
-    return Search.from_examples(collection, like, unlike).page(options.number, topic=options.topic, why=options.why)
-
-
 def _query(collection: Collection, options: Options) -> str:
-    names = [*options.documents, *(options.not_ or [])]
-    files = [name for name in names if name not in collection.documents]
-    if files:
-        raise UsageError(
-            f"{files[0]!r} is a file: a saved search knows documents by their ids", hint="file --add first"
-        )
-    return " ".join([*format_like_terms(options.documents), *format_like_terms(options.not_ or [], exclude=True)])
+    unlike = options.not_ or []
+    for name in (*options.documents, *unlike):
+        if name not in collection.documents:
+            raise UsageError(
+                f"{name!r} is a file: a saved search knows documents by their ids", hint="file --add first"
+            )
+    return " ".join([*format_like_terms(options.documents), *format_like_terms(unlike, exclude=True)])
 
 
 def _find_document(collection: Collection, options: Options, name: str) -> str | int:
@@ -96,22 +93,15 @@ def _find_document(collection: Collection, options: Options, name: str) -> str |
 
 
 def _show(screen: Screen, options: Options, result: SearchResult, unit: str) -> None:
-    if result.hits:
-        like_text, unlike_text = (", ".join(map(one_line, names)) for names in (options.documents, options.not_ or []))
-        but = ", not like " if unlike_text else ""
-        extent = "" if result.exact else " that were looked at"
-        screen.print(
-            "Most like ",
-            (like_text, "bold"),
-            but,
-            (unlike_text, "bold"),
-            f", of {count_noun(result.total, unit)}{extent}",
-        )
     if result.message:
         screen.print(result.message)
+    if not result.hits:
+        screen.next("find FOLDER WORDS")
+        return
+    like_text, unlike_text = (", ".join(map(one_line, names)) for names in (options.documents, options.not_ or []))
+    but = ", not like " if unlike_text else ""
+    rest = f", of {count_noun(result.total, unit)}{'' if result.exact else ' that were looked at'}"
+    screen.print("Most like ", (like_text, "bold"), but, (unlike_text, "bold"), rest)
     for number, hit in enumerate(result.hits, 1):
         show_hit(screen, number, hit)
-    if result.hits:
-        screen.next(("show FOLDER {}", result.hits[0].id), *([] if options.why else ["similar FOLDER ID --why"]))
-    else:
-        screen.next("find FOLDER WORDS")
+    screen.next(("show FOLDER {}", result.hits[0].id), *([] if options.why else ["similar FOLDER ID --why"]))

@@ -12,8 +12,9 @@ from topiarist.display.formats import count_noun, one_line, percent, share_betwe
 from topiarist.errors import UsageError
 
 if TYPE_CHECKING:
-    from topiarist.collection.trends.newer import RecentChanges
-    from topiarist.collection.trends.over_time import OverTime, WordTime
+    from topiarist.collection.collection import Collection
+    from topiarist.collection.trends.newer import DistanceShift
+    from topiarist.collection.trends.over_time import OverTime, TopicBurst, WordTime
 
 EPILOG = examples(
     "topiarist time mail.topiary",
@@ -39,118 +40,124 @@ class Options(FolderOptions):
 
 
 def run(options: Options) -> None:
-    from topiarist.collection.describe.statistics import Figures
-    from topiarist.collection.trends.over_time import find_words_over_time
-
     if options.until and not options.since:
         raise UsageError("until when, but since when?", hint=f"--since {options.until} --until {options.until}")
     with opened(options) as (screen, collection):
-        if options.since:
-            changes = collection.new_since(options.since, options.until or "")
-            if options.json:
-                screen.json({"folder": collection.folder.display_path, **changes.to_dict()})
-                return
-            _show_new(screen, changes, options.number)
-            screen.next(("find FOLDER {}", f"date:{changes.dates}"), "time FOLDER")
-            return
-        over_time = collection.over_time(options.by, topic=options.topic)
-        top = None if options.topic is None else collection.topic(options.topic)
-        words = () if top is None else find_words_over_time(Figures(collection), top, over_time.periods)
-        if options.json:
-            names = ("word", "kind", "first", "last")
-            word_rows = [
-                {name: getattr(word, name) for name in names} | {"times": round(word.times, 3)} for word in words
-            ]
-            screen.json({"folder": collection.folder.display_path, **over_time.to_dict(), "words": word_rows})
-            return
-        _show(screen, over_time, options.number)
-        _show_words(screen, words, options.number)
-    if len(over_time.periods):
-        screen.next(f"time FOLDER --since {over_time.periods.names[-1]}", "time FOLDER --topic TOPIC", "explore FOLDER")
+        (_show_changes if options.since else _show_topics)(screen, collection, options)
 
 
-def _show(screen: Screen, over_time: OverTime, number: int) -> None:
-    spread, table = over_time.periods, over_time.table
-    if not len(spread):
-        files = " except the date of its file" if spread.file_dated else ""
-        screen.print(f"No document of this collection has a date{files}.")
-    else:
-        summary = f"{count_noun(int(spread.documents.sum()), 'document')} by {spread.unit}"
-        screen.print(f"{summary}, {spread.names[0]} to {spread.names[-1]}: {count_noun(len(spread), spread.unit)}")
-    for line in spread.left_out if len(spread) else ():
-        screen.print(line, indent=2)
-    if not len(spread):
+def _show_topics(screen: Screen, collection: Collection, options: Options) -> None:
+    from topiarist.collection.describe.statistics import Figures
+    from topiarist.collection.trends.over_time import find_words_over_time
+
+    over_time = collection.over_time(options.by, topic=options.topic)
+    top = None if options.topic is None else collection.topic(options.topic)
+    words = () if top is None else find_words_over_time(Figures(collection), top, over_time.periods)
+    if options.json:
+        rows = [
+            {
+                "word": word.word,
+                "kind": word.kind,
+                "first": word.first,
+                "last": word.last,
+                "times": round(word.times, 3),
+            }
+            for word in words
+        ]
+        screen.json({"folder": collection.folder.display_path, **over_time.to_dict(), "words": rows})
         return
-    mean = spread.documents @ table.share / max(int(spread.documents.sum()), 1)
-    last = max(place for place, documents in enumerate(spread.documents.tolist()) if documents)
-    topics = sorted(over_time.first_view, key=lambda place: -mean[place])
-    screen.heading(f"Topics: share of the documents; in {spread.names[last]}")
-    for place in topics[:number]:
-        curve = sparkline(table.share[:, place].tolist(), spread.documents.tolist(), screen.ascii)
-        share_text = share_between(*(float(side[last, place]) for side in (table.share, table.low, table.high)))
-        screen.cut(f"{_named(screen, over_time.names[place])} {curve} {percent(mean[place]):>5}  {share_text}")
-    if len(topics) > number:
-        screen.print(f"and {len(topics) - number} more: --number {len(topics)}", indent=2)
-    screen.heading("Bursts")
-    for burst in over_time.bursts[:number]:
-        period_text = burst.first if burst.first == burst.last else f"{burst.first} to {burst.last}"
-        screen.cut(
-            f"{_named(screen, burst.name)} {period_text}: {times(burst.times)} its usual {percent(burst.usual_share)}"
-        )
-    if not over_time.bursts:
-        screen.print("None: no topic had much more than its usual share in any part of the time.", indent=2)
-    elif len(over_time.bursts) > number:
-        screen.print(f"and {len(over_time.bursts) - number} more: --number {len(over_time.bursts)}", indent=2)
-
-
-def _show_words(screen: Screen, words: Sequence[WordTime], number: int) -> None:
+    periods = over_time.periods
+    if not len(periods):
+        files = " except the date of its file" if periods.file_dated else ""
+        screen.print(f"No document of this collection has a date{files}.")
+        return
+    summary = f"{count_noun(int(periods.documents.sum()), 'document')} by {periods.unit}"
+    screen.print(f"{summary}, {periods.names[0]} to {periods.names[-1]}: {count_noun(len(periods), periods.unit)}")
+    for sentence in periods.left_out:
+        screen.print(sentence, indent=2)
+    _print_shares(screen, over_time, options.number)
+    _print_bursts(screen, over_time.bursts, options.number)
     if words:
         screen.heading("Words that came and went")
-    for word in words[:number]:
-        period_text = word.first if word.first == word.last else f"{word.first} to {word.last}"
-        screen.cut(f"  {one_line(word.word):<24} {word.kind}: {period_text}, {times(word.times)} its usual")
+    for word in words[: options.number]:
+        screen.cut(f"  {one_line(word.word):<24} {word.kind}: {_span(word)}, {times(word.times)} its usual")
+    screen.next(f"time FOLDER --since {periods.names[-1]}", "time FOLDER --topic TOPIC", "explore FOLDER")
 
 
-def _show_new(screen: Screen, changes: RecentChanges, number: int) -> None:
-    end_text = f" to {changes.last}" if changes.last and changes.last != changes.first else ""
-    lead = (
-        f"In {changes.first}"
-        if changes.last == changes.first
-        else f"From {changes.first}{end_text}{'' if end_text else ' on'}"
-    )
+def _print_shares(screen: Screen, over_time: OverTime, number: int) -> None:
+    periods, table = over_time.periods, over_time.table
+    mean = periods.documents @ table.share / max(int(periods.documents.sum()), 1)
+    last = max(place for place, documents in enumerate(periods.documents.tolist()) if documents)
+    screen.heading(f"Topics: share of the documents; in {periods.names[last]}")
+
+    def print_topic(place: int) -> None:
+        curve = sparkline(table.share[:, place].tolist(), periods.documents.tolist(), screen.ascii)
+        share_text = share_between(*(float(side[last, place]) for side in (table.share, table.low, table.high)))
+        screen.cut(f"{_named(screen, over_time.names[place])} {curve} {percent(mean[place]):>5}  {share_text}")
+
+    topics = sorted(over_time.first_view, key=lambda place: -mean[place])
+    screen.list_items(topics, number, print_topic, f"  {{}}: --number {len(topics)}")
+
+
+def _print_bursts(screen: Screen, bursts: Sequence[TopicBurst], number: int) -> None:
+    screen.heading("Bursts")
+    if not bursts:
+        screen.print("None: no topic had much more than its usual share in any part of the time.", indent=2)
+
+    def print_burst(burst: TopicBurst) -> None:
+        lead = f"{_named(screen, burst.name)} {_span(burst)}"
+        screen.cut(f"{lead}: {times(burst.times)} its usual {percent(burst.usual_share)}")
+
+    screen.list_items(bursts, number, print_burst, f"  {{}}: --number {len(bursts)}")
+
+
+def _span(burst: TopicBurst | WordTime) -> str:
+    return burst.first if burst.first == burst.last else f"{burst.first} to {burst.last}"
+
+
+def _show_changes(screen: Screen, collection: Collection, options: Options) -> None:
+    changes = collection.new_since(options.since or "", options.until or "")
+    if options.json:
+        screen.json({"folder": collection.folder.display_path, **changes.to_dict()})
+        return
+    end = f" to {changes.last}" if changes.last else " on"
+    lead = f"In {changes.first}" if changes.last == changes.first else f"From {changes.first}{end}"
     screen.print(f"{lead}: {count_noun(changes.since, 'document')}, against {changes.before:,} before.")
-    if changes.undated:
-        screen.print(
-            f"{count_noun(changes.undated, 'document')} without a date, or with a file date only: on neither side.",
-            indent=2,
-        )
-    if changes.coarse:
-        screen.print(f"{count_noun(changes.coarse, 'document')} with a date too coarse to compare.", indent=2)
+    excluded_kinds = {
+        "without a date, or with a file date only: on neither side.": changes.undated,
+        "with a date too coarse to compare.": changes.coarse,
+    }
+    for kind, number in excluded_kinds.items():
+        if number:
+            screen.print(f"{count_noun(number, 'document')} {kind}", indent=2)
     for title, topics in (("More of", changes.topics), ("Less of", changes.fewer)):
         if topics:
             screen.heading(title)
-        for word in topics[:number]:
-            change = "new" if changes.is_new(word) else times_between(word.times, word.times_low, word.times_high)
-            share_text = f"{percent(word.others)} before, {share_between(word.share, word.low, word.high)} since"
-            screen.cut(f"{_named(screen, word.name)} {share_text}: {change}")
+        for topic in topics[: options.number]:
+            change = "new" if changes.is_new(topic) else times_between(topic.times, topic.times_low, topic.times_high)
+            share_text = f"{percent(topic.others)} before, {share_between(topic.share, topic.low, topic.high)} since"
+            screen.cut(f"{_named(screen, topic.name)} {share_text}: {change}")
     if not (changes.topics or changes.fewer) and changes.before and changes.since:
         screen.print("No topic has certainly more or less documents than before.")
     if changes.farther is not None:
-        share_text = share_between(changes.farther.share, changes.farther.low, changes.farther.high)
-        certainty_text = (
-            "" if changes.farther.certain else f": no certain difference from the {changes.farther.known:,} before"
-        )
-        screen.print(f"By their vectors {share_text} lie farther from every topic than 95% did before{certainty_text}.")
-        if changes.farther.unfitted:
-            unfitted_text = f"{changes.farther.unfitted:,} of these {changes.farther.documents:,}"
-            screen.print(
-                f"{unfitted_text} were added since the tree was fitted: not part of the fit, they lie a little farther anyway.",
-                indent=2,
-            )
+        _print_shift(screen, changes.farther)
     if changes.words:
         screen.heading("New words")
-        screen.hanging("  " + ", ".join(f"{one_line(word.word)} ({word.since:,}, {word.before:,} before)"
-                                        for word in changes.words[:number]), 2)  # fmt: skip
+        words = changes.words[: options.number]
+        screen.hanging(
+            "  " + ", ".join(f"{one_line(word.word)} ({word.since:,}, {word.before:,} before)" for word in words), 2
+        )
+    screen.next(("find FOLDER {}", f"date:{changes.dates}"), "time FOLDER")
+
+
+def _print_shift(screen: Screen, shift: DistanceShift) -> None:
+    share = share_between(shift.share, shift.low, shift.high)
+    doubt = "" if shift.certain else f": no certain difference from the {shift.known:,} before"
+    screen.print(f"By their vectors {share} lie farther from every topic than 95% did before{doubt}.")
+    if shift.unfitted:
+        part = f"{shift.unfitted:,} of these {shift.documents:,}"
+        reason = "not part of the fit, they lie a little farther anyway."
+        screen.print(f"{part} were added since the tree was fitted: {reason}", indent=2)
 
 
 def _named(screen: Screen, name: str) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from topiarist.cli.options import MORE_SETTINGS, SourceOptions, examples, option, setting
-from topiarist.cli.source_stream import Stream
+from topiarist.cli.options import examples, option, setting
+from topiarist.cli.source_stream import MORE_SETTINGS, SourceOptions, Stream
 from topiarist.cli.terminal.console import Console, print_json, typed_command
 from topiarist.cli.terminal.failures import INTERRUPTED_EXIT
 from topiarist.display.formats import DOT, and_more, count_noun, one_line
@@ -121,27 +121,24 @@ def show(topics: Topics, console: Console, seconds: float, *, demo: bool) -> Non
     table.add_column("share", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     table.add_column("topic", ratio=3)
-    roomy = console.width >= ROOMY
-    if roomy:
+    if roomy := console.width >= ROOMY:
         table.add_column("typical document", style="dim", ratio=2, no_wrap=True, overflow="ellipsis")
     largest = max(topic.share for topic in topics.topics)
+    general = [topic for topic in topics.topics if topic.general]
     for topic in topics.topics:
-        if topic.general:
-            continue
-        bar = "▇" * max(1, round(8 * topic.share / largest))
-        head, rest = topic.words[:3], topic.words[3:]
-        label = Text.assemble((DOT.join(head), "bold"), *(DOT + word for word in rest))
-        cells: list[str | Text] = [f"{topic.share:.1%}", Text(bar, style="green"), label]
-        table.add_row(*cells, *([Text(one_line(topic.documents[0]))] if roomy else []))
+        if not topic.general:
+            label = Text.assemble((DOT.join(topic.words[:3]), "bold"), *(DOT + word for word in topic.words[3:]))
+            share_bar = Text("▇" * max(1, round(8 * topic.share / largest)), style="green")
+            document = [Text(one_line(topic.documents[0]))] if roomy else []
+            table.add_row(f"{topic.share:.1%}", share_bar, label, *document)
     console.print()
     console.print(table)
     console.print()
-    for words in (topics.general_words, *(topic.words for topic in topics.topics if topic.general)):
+    for words in (topics.general_words, *(topic.words for topic in general)):
         if words:
             console.print(Text(f"General language: {' '.join(words[:GENERAL_WORDS_SHOWN])}", style="dim"))
-    general = sum(topic.general for topic in topics.topics)
     console.print(
-        f"{len(topics.topics)} topics{f', {general} of them general,' if general else ''} "
+        f"{len(topics.topics)} topics{f', {len(general)} of them general,' if general else ''} "
         f"in {topics.n_docs:,} documents · coherence {topics.coherence:.2f} · diversity {topics.diversity:.2f} · "
         f"{topics.steps} steps ({topics.stopped.replace('_', ' ')}) · {seconds:.1f} s",
         highlight=False,

@@ -10,7 +10,7 @@ from topiarist.cli.terminal.screen import Screen, opened
 from topiarist.display.first_sentence import describe_reason, first_sentence
 from topiarist.display.formats import DOT, PENDING, count_noun, describe_naming, describe_unassigned, one_line
 from topiarist.errors import UsageError
-from topiarist.storage import facts
+from topiarist.storage.facts import n_problems
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -43,6 +43,7 @@ class Options(FolderOptions):
 
 
 def run(options: Options) -> None:
+    from topiarist.collection.describe.collection_facts import load_facts
 
     _check(options)
     with opened(options) as (screen, collection):
@@ -50,12 +51,16 @@ def run(options: Options) -> None:
         if options.json:
             screen.json(tree_body(collection, top, options))
             return
-        _sentence(screen, collection)
+        sentence = first_sentence(load_facts(collection))
+        screen.print((one_line(collection.folder.display_path), "bold"), f": {sentence}")
         screen.print()
         show(screen, collection, top, options)
         _note_number(screen, collection, top, options)
         _notes(screen, collection)
-        screen.next(f"show FOLDER {_some_topic(collection)}", "find FOLDER WORDS", "shape FOLDER rename TOPIC NAME")
+        tree, sizes = collection.outline.tree, collection.tree.sizes
+        largest = max(tree.children(tree.root) or (tree.root,), key=lambda node: sizes[node])
+        topic = collection.outline.topics[largest]
+        screen.next(f"show FOLDER {topic}", "find FOLDER WORDS", "shape FOLDER rename TOPIC NAME")
 
 
 def _check(options: Options) -> None:
@@ -67,21 +72,14 @@ def _check(options: Options) -> None:
 
 def select_visible(collection: Collection, top: int, options: Options, default_detail: str) -> frozenset[int]:
     """Return the visible nodes below a topic, and their ancestors."""
-    outline, first = collection.outline, collection.outline.node(top)
+    tree, first = collection.outline.tree, collection.outline.node(top)
     if options.depth is not None:
-        deepest = outline.tree.depths[first] + options.depth
-        branch = (first, *outline.tree.descendants(first))
-        return frozenset(node for node in branch if outline.tree.depths[node] <= deepest)
+        branch, deepest = (first, *tree.descendants(first)), tree.depths[first] + options.depth
+        return frozenset(node for node in branch if tree.depths[node] <= deepest)
     if options.topics is not None:
         return frozenset((first, *select_level(collection, top, options.topics)))
-    detail = options.detail or default_detail
-    ancestors = outline.tree.path(first)[:-1]
-    return frozenset(
-        step
-        for node in collection.tree.view(detail, first)
-        for step in outline.tree.path(node)
-        if step not in ancestors
-    )
+    view = collection.tree.view(options.detail or default_detail, first)
+    return frozenset(step for node in view for step in tree.path(node)) - {*tree.path(first)[:-1]}
 
 
 def select_level(collection: Collection, top: int, number: int) -> tuple[int, ...]:
@@ -97,30 +95,28 @@ def tree_body(
 ) -> dict[str, Any]:
     """Return the collection and its visible topics as JSON data."""
     from topiarist.collection.describe.collection_facts import load_facts
-    from topiarist.collection.passages import count_documents
     from topiarist.collection.unsorted import list_unsorted
 
     outline, tree = collection.outline, collection.tree
-    settings = collection.settings
     nodes = [outline.node(top), *outline.tree.descendants(outline.node(top))]
-    known_facts = load_facts(collection)
+    facts = load_facts(collection)
     visible = select_visible(collection, top, options, DETAILS[-1]) if visible is None else visible
     return {
         "folder": collection.folder.display_path,
-        "sentence": first_sentence(known_facts),
-        "facts": known_facts.to_dict(),
+        "sentence": first_sentence(facts),
+        "facts": facts.to_dict(),
         "documents": len(collection),
-        "whole_documents": count_documents(collection).documents,
-        "dates": {"first": known_facts.first, "last": known_facts.last} if known_facts.first else None,
-        "language": settings.get("language"),
+        "whole_documents": facts.documents,
+        "dates": {"first": facts.first, "last": facts.last} if facts.first else None,
+        "language": collection.settings.get("language"),
         "model": collection.state.model,
-        "leaves": len(outline.tree.leaves),
-        "headings": len(outline.tree.headings),
+        "leaves": facts.topics,
+        "headings": facts.headings,
         "depth": outline.tree.depth,
         "words": tree.n_words,
         "tokens": tree.n_tokens,
         "general_words": list(tree.general_words),
-        "hard_to_place": int(collection.hard_to_place.sum()),
+        "hard_to_place": facts.unsorted,
         "unsorted": [
             {"id": document.id, "title": document.title, "reason": describe_reason(reason)}
             for document, reason in list_unsorted(collection, UNSORTED_SHOWN)
@@ -128,7 +124,7 @@ def tree_body(
         "pending": outline.pending,
         "pinned": len(outline.pins),
         "categories": collection.state.parts.get("categories") is not None,
-        "left_out": facts.n_problems(collection.generation.database),
+        "left_out": n_problems(collection.generation.database),
         "reason": tree.reason,
         "topics": [_describe_topic(collection, node, options) for node in nodes if node in visible],
     }
@@ -161,75 +157,67 @@ def typical(collection: Collection, node: int, number: int) -> list[dict[str, st
     return [{"id": document.id, "title": document.title or document.id} for document in documents]
 
 
-def _sentence(screen: Screen, collection: Collection) -> None:
-    from topiarist.collection.describe.collection_facts import load_facts
-
-    sentence = first_sentence(load_facts(collection))
-    screen.print((one_line(collection.folder.display_path), "bold"), f": {sentence}")
-
-
 def show(screen: Screen, collection: Collection, top: int, options: Options) -> None:
     """The tree from a topic down, a line for each: words or name, documents, number."""
-    from topiarist.trees.edits import cut
-    from topiarist.trees.tree import Tree
     from topiarist.trees.tree_text import count_columns, iter_branches, shorten, to_ascii, to_printable
 
-    outline, topic_tree = collection.outline, collection.tree
-    tree, nodes = _list_below(outline.tree, outline.node(top))
-    if options.topics is not None:
-        siblings = select_level(collection, top, options.topics)
-        nodes = [nodes[0], *siblings]
-        tree = Tree((-1, *([0] * len(siblings))), tuple(outline.tree.names[node] for node in nodes))
-        if siblings == (nodes[0],):
-            tree, nodes = Tree.single(), [nodes[0]]
-    elif options.depth is None:
-        visible = select_visible(collection, top, options, DETAILS[1])
-        ends = [
-            place
-            for place, node in enumerate(nodes)
-            if node in visible and visible.isdisjoint(outline.tree.children(node))
-        ]
-        edit = cut(tree, ends)
-        tree, nodes = edit.tree, [nodes[place] for place in edit.origin]
+    outline, topic_sizes = collection.outline, collection.tree.sizes
+    tree, nodes = _select_drawn(collection, top, options)
     closed = [node for place, node in enumerate(nodes) if tree.is_leaf(place) and not outline.tree.is_leaf(node)]
     hidden_counts = {node: f"+{outline.tree.count_leaves_below(node):,}" for node in closed}
-    sizes = [f"{topic_tree.sizes[node]:,}" for node in nodes]
-    numbers = [str(outline.topics[node]) for node in nodes]
-    wide, id_wide = max(len("documents"), *map(len, sizes)), max(len("id"), *map(len, numbers))
-    edge = (
-        (screen.width or 100) - wide - id_wide - 4 - max((len(text) + 2 for text in hidden_counts.values()), default=0)
-    )
-    head = f"{'documents':>{wide}}  {'id':>{id_wide}}"
-    screen.cut((" " * edge + "  " + head, "dim"))
-    for node, branch in iter_branches(tree, options.depth, ascii=screen.ascii):
-        if node is None:
+    sizes, numbers = [f"{topic_sizes[node]:,}" for node in nodes], [str(outline.topics[node]) for node in nodes]
+    wide, id_wide = max(map(len, ("documents", *sizes))), max(map(len, ("id", *numbers)))
+    longest_count = max((len(text) + 2 for text in hidden_counts.values()), default=0)
+    edge = (screen.width or 100) - wide - id_wide - 4 - longest_count
+    screen.cut((f"{' ' * edge}  {'documents':>{wide}}  {'id':>{id_wide}}", "dim"))
+    for place, branch in iter_branches(tree, options.depth, ascii=screen.ascii):
+        if place is None:
             screen.cut((branch, "dim"))
             continue
-        summary = nodes[node]
-        first, style, rest, joint = _label(collection, summary, options.words)
+        node = nodes[place]
+        first, style, rest, joint = _label(collection, node, options.words)
         room = edge - count_columns(branch)
         first = shorten(to_ascii(first) if screen.ascii else to_printable(first), room, "…")
-        told_words = _words_within(rest, joint, room - count_columns(first), screen.ascii)
-        gap = " " * max(0, edge - count_columns(branch + first + told_words))
-        tail = f"  {sizes[node]:>{wide}}  {numbers[node]:>{id_wide}}  {hidden_counts.get(summary, '')}".rstrip()
-        screen.cut((branch, "dim"), (first, style), told_words, gap, (tail, "dim"))
+        words = _words_within(rest, joint, room - count_columns(first), screen.ascii)
+        gap = " " * max(0, edge - count_columns(branch + first + words))
+        tail = f"  {sizes[place]:>{wide}}  {numbers[place]:>{id_wide}}  {hidden_counts.get(node, '')}".rstrip()
+        screen.cut((branch, "dim"), (first, style), words, gap, (tail, "dim"))
         under = branch.replace("├─ ", "│  ").replace("└─ ", "   ").replace("|- ", "|  ").replace("`- ", "   ")
-        if note := outline.notes.get(outline.topics[summary]):
+        if note := outline.notes.get(outline.topics[node]):
             screen.cut((under, "dim"), (f"   {one_line(note)}", "italic"))
-        for document in typical(collection, summary, options.documents):
+        for document in typical(collection, node, options.documents):
             screen.cut((under, "dim"), (f"   “{one_line(document['title'])}”", "dim"))
 
 
+def _select_drawn(collection: Collection, top: int, options: Options) -> tuple[Tree, list[int]]:
+    """Return the tree to draw, and which node of the whole tree each of its nodes is."""
+    from topiarist.trees.edits import cut
+    from topiarist.trees.tree import Tree
+
+    whole, first = collection.outline.tree, collection.outline.node(top)
+    if options.topics is not None:
+        siblings = [node for node in select_level(collection, top, options.topics) if node != first]
+        nodes = [first, *siblings]
+        return Tree((-1, *([0] * len(siblings))), tuple(whole.names[node] for node in nodes)), nodes
+    nodes = [first, *whole.descendants(first)]
+    places = {node: place for place, node in enumerate(nodes)}
+    parents = (-1, *(places[whole.parents[node]] for node in nodes[1:]))
+    tree = Tree(parents, tuple(whole.names[node] for node in nodes))
+    if options.depth is not None:
+        return tree, nodes
+    visible = select_visible(collection, top, options, DETAILS[1])
+    edit = cut(tree, [places[node] for node in nodes if node in visible and visible.isdisjoint(whole.children(node))])
+    return edit.tree, [nodes[place] for place in edit.origin]
+
+
 def _label(collection: Collection, node: int, n_words: int) -> tuple[str, str, list[str], str]:
+    """Return the name of a topic, its style, its other words, and what joins them to the name."""
     outline = collection.outline
-    topic, name = outline.topics[node], outline.tree.names[node]
-    words = list(collection.tree.nodes[node].words[:n_words])
-    if topic in outline.titles:
-        return name, "bold underline", words, ": "
-    if node == outline.tree.root or not words or name.split(DOT)[0] != words[0]:
-        return name, "bold", words, ": "
-    head = name.split(DOT)
-    return name, "bold", [word for word in words if word not in head], DOT
+    name, words = outline.tree.names[node], list(collection.tree.nodes[node].words[:n_words])
+    is_title = outline.topics[node] in outline.titles
+    if is_title or node == outline.tree.root or not words or name.split(DOT)[0] != words[0]:
+        return name, "bold underline" if is_title else "bold", words, ": "
+    return name, "bold", [word for word in words if word not in name.split(DOT)], DOT
 
 
 def _words_within(words: list[str], joint: str, room: int, ascii: bool) -> str:
@@ -250,19 +238,18 @@ def _note_number(screen: Screen, collection: Collection, top: int, options: Opti
     if options.topics is None:
         return
     n_shown = len(select_level(collection, top, options.topics))
+    n_topics = len(collection.outline.tree.leaves_under(collection.outline.node(top)))
     if n_shown == options.topics:
         return
-    tree, node = collection.outline.tree, collection.outline.node(top)
     if n_shown > options.topics:
-        reason = f"{options.topics} need a new heading over some siblings"
         command = screen.typed("shape FOLDER group TOPIC TOPIC as NAME")
+        reason = f"{options.topics} need a new heading over some siblings. Try: {command}"
+    elif n_topics < options.topics:
+        reason = f"there are no more than {count_noun(n_topics, 'topic')}."
     else:
-        n_topics = len(tree.leaves_under(node))
-        reason = f"no way to open headings gives {options.topics:,}"
-        reason = f"there are no more than {count_noun(n_topics, 'topic')}" if n_topics < options.topics else reason
-        command = ""
+        reason = f"no way to open headings gives {options.topics:,}."
     screen.print()
-    screen.print(f"{n_shown:,} siblings: {reason}.{f' Try: {command}' * bool(command)}")
+    screen.print(f"{n_shown:,} siblings: {reason}")
 
 
 def _notes(screen: Screen, collection: Collection) -> None:
@@ -284,19 +271,3 @@ def _notes(screen: Screen, collection: Collection) -> None:
         screen.print(f"{count_noun(len(outline.pins), 'document')} pinned to topics by people.")
     if outline.pending:
         screen.print((f"{PENDING}: {screen.typed('shape FOLDER --refit')}", "yellow"))
-
-
-def _some_topic(collection: Collection) -> int:
-    tree, sizes = collection.outline.tree, collection.tree.sizes
-    candidates = tree.children(tree.root) or (tree.root,)
-    return collection.outline.topics[max(candidates, key=lambda node: sizes[node])]
-
-
-def _list_below(tree: Tree, top: int) -> tuple[Tree, list[int]]:
-    """The tree from a node down, and which node of the whole each of its nodes is."""
-    from topiarist.trees.tree import Tree
-
-    nodes = [top, *tree.descendants(top)]
-    number = {old: new for new, old in enumerate(nodes)}
-    parents = (-1, *(number[tree.parents[node]] for node in nodes[1:]))
-    return Tree(parents, tuple(tree.names[node] for node in nodes)), nodes

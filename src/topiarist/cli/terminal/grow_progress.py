@@ -7,7 +7,7 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -213,14 +213,13 @@ class Events(Progress):
         facts = {"seconds": round(phase.elapsed, 3), "left": None if left is None else round(left, 1)}
         self._print("progress", phase=phase.name, **phase.facts, **facts)
 
-    def show_note(self, text: str) -> None:
-        self._print("said", text=text)
-
     def show_end(self, phase: Phase) -> None:
         self._print("done", phase=phase.name, **phase.facts, seconds=round(phase.elapsed, 3))
 
     def print_message(self, text: str) -> None:
         self._print("said", text=text)
+
+    show_note = print_message
 
     def _print(self, event: str, **facts: Any) -> None:
         sys.stderr.write(json.dumps({"event": event, **facts}) + "\n")
@@ -270,19 +269,14 @@ def line(phase: Phase, width: int, *, done: bool = False) -> Text:
     timing = clock(phase.elapsed) if done else phase.timing()
     name = "  " if reading else phase.name.ljust(LABEL if width >= ROOMY else LABEL - 2)
     room = width - 1 - len(name) - len(timing) - 4 - SHORTEST_BAR
-    detail = next((text for text in _shorter(phase.detail) if len(text) <= room), "")
-    share = 1.0 if done else phase.remaining.share
-    bar = "" if reading and not share else _bar(share, min(LONGEST_BAR, room - len(detail) + SHORTEST_BAR))
+    shorter_details = (
+        phase.detail,
+        phase.detail.replace("held-out ", "").replace("   ", "  "),
+        phase.detail.split("   ")[0],
+    )
+    detail = next((text for text in shorter_details if len(text) <= room), "")
+    share, length = 1.0 if done else phase.remaining.share, min(LONGEST_BAR, room - len(detail) + SHORTEST_BAR)
+    full = round(share * length)
+    bar = "" if reading and not share else "━" * full + "╌" * (length - full)
     gap = max(1, width - 1 - len(name) - len(bar) - 2 - len(detail) - len(timing))
     return Text.assemble(name, (bar, "green"), "  " if bar else "", detail, " " * gap, (timing, "dim"))
-
-
-def _shorter(detail: str) -> Iterator[str]:
-    yield detail
-    yield detail.replace("held-out ", "").replace("   ", "  ")
-    yield detail.split("   ")[0]
-
-
-def _bar(share: float, length: int) -> str:
-    full = round(share * length)
-    return "━" * full + "╌" * (length - full)

@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 import shlex
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.text import Text
 
 from topiarist.cli.options import FolderOptions
 from topiarist.cli.terminal.console import Console, print_json, speaks_unicode, typed_command
-from topiarist.display.formats import one_line
+from topiarist.display.formats import and_more, one_line
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
+T = TypeVar("T")
 NARROWEST, WIDEST = 40, 120  # columns of a terminal that are used
 BAR = "▇"
 PLACES = re.compile(r"\bFOLDER\b|\{\}")
@@ -66,6 +67,10 @@ class Screen:
         """One line with a bar of eight columns behind its beginning."""
         self.cut(lead, (f"{bar(share, 8):<8}", "green"), *parts)
 
+    def fact(self, name: str, value: str, detail: str = "") -> None:
+        """Print a name with its value."""
+        self.print((f"{one_line(name)}: ", "dim"), value, (detail, "dim"))
+
     def titled(self, lead: str, title: str, id: str) -> None:
         """Print a document on one line: its title can be cut, its id never."""
         tail = f"  {one_line(id)}"
@@ -85,30 +90,37 @@ class Screen:
         print_json(body)
 
     def say(self, *parts: str | tuple[str, str] | Text) -> None:
+        """Print a note."""
         self.notes.print(Text.assemble(*parts), soft_wrap=not self.notes.is_terminal)
+
+    def list_items(self, items: Sequence[T], number: int, show: Callable[[T], object], more: str = "  {}") -> None:
+        """Show the first items; ``more`` has a place for the number of the others."""
+        for item in items[:number]:
+            show(item)
+        if len(items) > number:
+            self.print((more.format(and_more(items, number)), "dim"))
+
+    def say_items(self, lines: Sequence[str], number: int) -> None:
+        """Print the first lines as notes, and the number of the others."""
+        for line in [*lines[:number], and_more(lines, number)]:
+            if line:
+                self.say(f"  {line}")
 
     def typed(self, command: str, *values: object) -> str:
         """A command as it can be typed: the folder and each value, which may be anything, in quotes for ``{}``."""
         waiting = iter(values)
-        return (
-            typed_command()
-            + " "
-            + PLACES.sub(
-                lambda place: shlex.quote(
-                    one_line(str(self.options.folder if place[0] == "FOLDER" else next(waiting)))
-                ),
-                command,
-            )
-        )
+
+        def fill_in(place: re.Match[str]) -> str:
+            return shlex.quote(one_line(str(self.options.folder if place[0] == "FOLDER" else next(waiting))))
+
+        return f"{typed_command()} {PLACES.sub(fill_in, command)}"
 
     def next(self, *commands: str | tuple[object, ...]) -> None:
         """Print the next commands; ``{}`` stands for a value that is filled in."""
-        lead = "Next:  "
         self.notes.print()
-        for number, command in enumerate(commands[:3]):
+        for lead, command in zip(("Next:  ", " " * 7, " " * 7), commands, strict=False):
             form, *values = (command,) if isinstance(command, str) else command
-            line = self.typed(str(form), *values)
-            self.notes.print(Text((lead if not number else " " * len(lead)) + line), soft_wrap=True)
+            self.notes.print(Text(lead + self.typed(str(form), *values)), soft_wrap=True)
 
     def fits(self, text: str, room: int) -> str:
         """Print text without line breaks, cut to the columns of a terminal."""

@@ -59,9 +59,8 @@ def _outside(target: str) -> None:
     for folder in (place, *place.parents):
         if _holds_a_collection(folder):
             relation = "is" if folder == place else "lies in"
-            raise UsageError(
-                f"{target} {relation} a collection, which only topiarist writes", hint="a place outside of it"
-            )
+            problem = f"{target} {relation} a collection, which only topiarist writes"
+            raise UsageError(problem, hint="a place outside of it")
 
 
 def _holds_a_collection(folder: Path) -> bool:
@@ -86,15 +85,11 @@ def check_figure(path: str | None, *, force: bool = False) -> None:
         raise UsageError(f"expected a file that ends in .png, .svg or .pdf, got {path}", hint="tree.svg")
     if not Path(path).absolute().parent.is_dir():
         raise UsageError(f"there is no folder {Path(path).parent} to draw into", hint=Path(path).name)
-    if os.path.lexists(path) and not force:
-        raise UsageError(f"there is a {path} already", hint="Use --force to replace it, or another name.")
+    _new(path, force=force)
     if importlib.util.find_spec("matplotlib") is None:
-        raise ResourceError("drawing needs matplotlib, which is not installed", hint=f"{_pip()} install matplotlib")
-
-
-def _pip() -> str:
-    folder, name = os.path.split(typed_command())
-    return os.path.join(folder, "pip") if name and folder else "pip"
+        folder, name = os.path.split(typed_command())
+        pip = os.path.join(folder, "pip") if name and folder else "pip"
+        raise ResourceError("drawing needs matplotlib, which is not installed", hint=f"{pip} install matplotlib")
 
 
 def save_figure(draw: Callable[[], Any], path: str) -> None:

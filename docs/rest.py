@@ -35,7 +35,7 @@ else, or with `text=true`, its text."""
 def page() -> str:
     """The text of ``reference/rest-fields.md``."""
     parts = [INTRODUCTION, "## Every address"]
-    parts += [_address(f"GET {one.data_path}", one.summary, one.ask, one.value) for one in PAGES]
+    parts += [_address(f"GET {one.data_path}", _summary(one.module), one.module.Ask, one.value) for one in PAGES]
     parts.append(
         _address(f"POST {placements.PLACEMENTS}", _summary(placements), placements.Texts, placements.Placements)
     )

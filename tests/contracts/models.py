@@ -60,6 +60,7 @@ class Case:
     told: Callable[[em.State, Problem], dict[str, np.ndarray]]
     oracle: Callable[[Problem], tuple[dict[str, np.ndarray], float]]
     tokens: bool = True  # every token has a class of its own: a document of doubled counts is two documents
+    has_prior: bool = False  # of words and of each document
     of_documents: frozenset[str] = field(default_factory=frozenset)  # parameters that an empty document moves
     precisions: tuple[Any, ...] = (np.float32, np.float64)
     kernels: tuple[str, ...] = ("compiled", "reference")
@@ -113,10 +114,10 @@ def plsa_problem(seed: int) -> Problem:
     return {"counts": some_counts(seed), "words": words, "rows": rows}
 
 
-def plsa_oracle(problem: Problem) -> tuple[dict[str, np.ndarray], float]:
+def plsa_oracle(problem: Problem, *smoothing: float) -> tuple[dict[str, np.ndarray], float]:
     given = (problem["counts"], problem["rows"], problem["words"])
-    rows, words = textbook.em_step(*given)
-    return {"rows": rows, "words": words}, textbook.objective(*given)
+    rows, words = textbook.em_step(*given, 1.0, *smoothing)
+    return {"rows": rows, "words": words}, textbook.objective(*given, 1.0, *smoothing)
 
 
 PLSA = Case(
@@ -129,12 +130,14 @@ PLSA = Case(
     ),
     block=lambda problem, rows, setup: Shard.from_matrix(csr_array(problem["counts"][rows]), setup.dtype),
     told=lambda state, problem: {"words": state.shared.word_given_component, "rows": rows_of(state.local)},
-    oracle=lambda problem: (
-        dict(
-            zip(("rows", "words"), textbook.em_step(problem["counts"], problem["rows"], problem["words"]), strict=True)
-        ),
-        textbook.objective(problem["counts"], problem["rows"], problem["words"]),
-    ),
+    oracle=plsa_oracle,
+)
+SMOOTHING = (0.2, 0.3)  # of words and of components
+SMOOTH_PLSA = replace(
+    PLSA,
+    model=lambda problem, setup: plsa.Plsa(setup.engine(), *SMOOTHING),
+    oracle=lambda problem: plsa_oracle(problem, *SMOOTHING),
+    has_prior=True,
 )
 
 
@@ -181,8 +184,8 @@ def cam_problem(seed: int) -> Problem:
     return {"counts": some_counts(seed), "heldout": heldout, "prior": prior, **tree_start(seed)}
 
 
-def cam_oracle(problem: Problem) -> tuple[dict[str, np.ndarray], float]:
-    sums = clusters.sums(*(problem[name] for name in ("counts", "heldout", "prior", "mix", "words")))
+def cam_oracle(problem: Problem, mixed: str = "heldout") -> tuple[dict[str, np.ndarray], float]:
+    sums = clusters.sums(*(problem[name] for name in ("counts", mixed, "prior", "mix", "words")))
     return {
         "prior": sums.posterior.mean(axis=0),
         "words": with_seeds(problem, sums.node_word),
@@ -209,6 +212,11 @@ CAM = Case(
     oracle=cam_oracle,
     tokens=False,
     of_documents=frozenset({"prior"}),
+)
+TRAINING_CAM = replace(
+    CAM,
+    model=lambda problem, setup: cam.Cam(setup.engine(), MASK, node_mix="ml"),
+    oracle=lambda problem: cam_oracle(problem, "counts"),
 )
 
 
@@ -458,8 +466,10 @@ def seeded(case: Case, *, fixed: bool = False) -> Case:
 
 MODELS = {
     "PLSA": PLSA,
+    "PLSA with smoothing": SMOOTH_PLSA,
     "HPLSA": HPLSA,
     "CAM": CAM,
+    "CAM of training tokens": TRAINING_CAM,
     "CAM with vectors": JOINT,
     "HPLC": HPLC,
     "PMM1": pmm_case(1),

@@ -176,24 +176,6 @@ def test_objective_never_falls(matrix, seed, node_mix, temperature, smooth):
         np.testing.assert_array_equal(fit.state.shared.node_given_cluster, start.node_given_cluster)
 
 
-@given(counts(max_docs=10, min_filled=2), SEEDS, MIXES, TEMPERATURES)
-@settings(max_examples=25, deadline=None)
-def test_statistics_add_over_blocks(matrix, seed, node_mix, temperature):
-    mask, heldout = any_mask(seed), drawn(matrix, seed)
-    params = random_params(mask, matrix.shape[1], seed)
-    model = model_of(mask, node_mix=node_mix, fixed_mix=params.node_given_cluster, **pull(matrix, mask, seed))
-    complete, rows = model.e_step(params, block_of(matrix, heldout), None, 1 / temperature)
-    cut = matrix.shape[0] // 2
-    blocks = [block_of(matrix[:cut], heldout[:cut]), block_of(matrix[cut:], heldout[cut:])]
-    parts = [model.e_step(params, block, None, 1 / temperature) for block in blocks]
-    total = parts[0][0] + parts[1][0]
-    np.testing.assert_allclose(total.node_word_count, complete.node_word_count, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(total.cluster_node_count, complete.cluster_node_count, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(total.cluster_count, complete.cluster_count, rtol=1e-12)
-    assert total.objective == pytest.approx(complete.objective, rel=1e-12, abs=1e-12)
-    np.testing.assert_array_equal(np.vstack([local for _, local in parts]), rows)
-
-
 @given(counts(max_docs=9, min_filled=2), SEEDS, MIXES)
 @settings(max_examples=25, deadline=None)
 def test_step_follows_permutations(matrix, seed, node_mix):
@@ -258,62 +240,6 @@ def test_single_node_paths_match_distributional_clustering(matrix, seed):
     np.testing.assert_allclose(fit.state.shared.cluster_prior, prior, rtol=1e-10)
     np.testing.assert_allclose(fit.state.shared.word_given_node, words, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(fit.state.shared.node_given_cluster, mask)
-
-
-def test_single_node_matches_unigram_model():
-    matrix = csr_matrix(np.array([[1, 2, 0], [0, 3, 4]], float))
-    mask = np.ones((1, 1), bool)
-    fit = run(model_of(mask, node_mix="ml"), block_of(matrix), random_params(mask, 3, 0), 1)
-    np.testing.assert_allclose(fit.state.shared.word_given_node[0], np.array([1, 5, 4]) / 10, rtol=1e-12)
-
-
-@pytest.mark.parametrize("node_mix", ["heldout", "ml"])
-@pytest.mark.parametrize("n_threads", [2, 3])
-def test_bits_independent_of_threads(n_threads, node_mix, monkeypatch):
-    def small_pieces(array, size=100):
-        return row_pieces(array, min(size, 100))
-
-    row_pieces = host.slice_rows
-    monkeypatch.setattr("topiarist.models.engine.host.slice_rows", small_pieces)  # many pieces, also of little work
-    monkeypatch.setattr("topiarist.kernels.shard.MIN_SLICE_NONZEROS", 50)
-    monkeypatch.setattr("topiarist.kernels.shard.MIN_TILE_DOCUMENTS", 64)
-    monkeypatch.setattr("topiarist.kernels.shard.TILE_BYTES", 64)
-    matrix, mask = csr_matrix(np.random.default_rng(5).poisson(0.3, (200, 150)).astype(float)), trees.balanced(2)
-    block = block_of(matrix, drawn(matrix, 0), np.float32)
-    start = random_params(mask, 150, 1)
-    start = replace(start, word_given_node=start.word_given_node.astype(np.float32))
-    ends = []
-    for threads in (1, n_threads):
-        model = model_of(mask, n_threads=threads, node_mix=node_mix, **pull(matrix, mask, 2))
-        fit = run(model, block, start, 6, 1.5)
-        assert fit.steps == 6
-        ends.append((fit.objectives, fit.state))
-    (objectives, here), (others, there) = ends
-    assert objectives == others
-    assert np.array_equal(here.local[0], there.local[0])
-    assert np.array_equal(here.shared.word_given_node, there.shared.word_given_node)
-    assert np.array_equal(here.shared.node_given_cluster, there.shared.node_given_cluster)
-    assert np.array_equal(here.shared.cluster_prior, there.shared.cluster_prior)
-
-
-@pytest.mark.parametrize("node_mix", ["heldout", "ml"])
-def test_single_precision_matches_double_precision(node_mix):
-    mask = trees.balanced(2)
-    matrix = csr_matrix(trees.planted(np.random.default_rng(0), mask)[0].astype(float))
-    heldout = drawn(matrix, 1)
-    model = model_of(mask, node_mix=node_mix, **pull(matrix, mask, 2))
-    ends = []
-    for dtype in (np.float32, np.float64):
-        block = block_of(matrix - heldout, heldout, dtype)
-        start = random_params(mask, matrix.shape[1], 1)
-        start = replace(start, word_given_node=start.word_given_node.astype(dtype))
-        fit = run(model, block, start, 10)
-        assert fit.state.shared.word_given_node.dtype == fit.state.local[0].dtype == dtype
-        ends.append(fit)
-    np.testing.assert_allclose(ends[0].objectives, ends[1].objectives, rtol=1e-6)
-    single, double = ends[0].state, ends[1].state
-    np.testing.assert_allclose(single.local[0], double.local[0], atol=1e-4)
-    np.testing.assert_allclose(single.shared.word_given_node, double.shared.word_given_node, atol=1e-6)
 
 
 @pytest.mark.parametrize("node_mix", ["heldout", "ml", "fixed"])

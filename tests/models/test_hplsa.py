@@ -146,23 +146,6 @@ def test_objective_never_falls(matrix, seed, variant, topic_mix, accelerate):
         np.testing.assert_array_equal(params.topic_given_class, make_uniform_mix(mask))
 
 
-@given(counts(max_docs=10, min_filled=2), SEEDS, st.sampled_from(["em", "cem"]))
-@settings(max_examples=25, deadline=None)
-def test_statistics_add_over_blocks(matrix, seed, variant):
-    mask = any_mask(seed)
-    model = model_of(mask, word_smoothing=0.1, class_smoothing=0.1, variant=variant)
-    start = random_start(matrix, mask, seed)
-    complete, rows = model.e_step(start.shared, Shard.from_matrix(matrix), start.local[0])
-    cut = matrix.shape[0] // 2
-    blocks = [(matrix[:cut], start.local[0][:cut]), (matrix[cut:], start.local[0][cut:])]
-    parts = [model.e_step(start.shared, Shard.from_matrix(block), local) for block, local in blocks]
-    total = parts[0][0] + parts[1][0]
-    np.testing.assert_allclose(total.topic_word_count, complete.topic_word_count, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(total.class_topic_count, complete.class_topic_count, rtol=1e-12, atol=1e-14)
-    assert total.objective == pytest.approx(complete.objective, rel=1e-12)
-    np.testing.assert_array_equal(np.vstack([local for _, local in parts]), rows)
-
-
 @given(counts(max_docs=9, min_filled=2), SEEDS)
 @settings(max_examples=25, deadline=None)
 def test_step_follows_permutations(matrix, seed):
@@ -230,13 +213,6 @@ def test_certain_classes_give_direct_estimates(inner):
     np.testing.assert_allclose(fit.state.shared.topic_given_class, mix, rtol=1e-10, atol=1e-14)
 
 
-def test_single_node_matches_unigram_model():
-    matrix = csr_matrix(np.array([[1, 2, 0], [0, 3, 4]], float))
-    mask = np.ones((1, 1), bool)
-    fit = run(model_of(mask), matrix, random_start(matrix, mask, 0), 1)
-    np.testing.assert_allclose(fit.state.shared.word_given_topic[0], np.array([1, 5, 4]) / 10, rtol=1e-12)
-
-
 @pytest.mark.parametrize("variant", ["em", "cem", "sem"])
 @pytest.mark.parametrize("n_threads", [2, 3])
 def test_bits_independent_of_threads(n_threads, variant, monkeypatch):
@@ -268,19 +244,6 @@ def test_document_slices_have_even_work(monkeypatch):
     assert hplsa._slice_documents(rows, 1) == [slice(0, 2), slice(2, 4), slice(4, 5)]
     short = Shard.from_matrix(csr_matrix(np.eye(4)), np.float64).rows
     assert len(hplsa._slice_documents(short, 7)) == 4  # with more classes than numbers: one by one
-
-
-def test_single_precision_matches_double_precision():
-    rng = np.random.default_rng(0)
-    mask = trees.balanced(2)
-    matrix = csr_matrix(trees.planted(rng, mask)[0])
-    model = model_of(mask, word_smoothing=0.01, class_smoothing=0.05)
-    ends = []
-    for dtype in (np.float32, np.float64):
-        shard = Shard.from_matrix(matrix, dtype)
-        start = hplsa.create_start([shard], mask, np.random.default_rng(1), 0.01)
-        ends.append(em.run(model, [shard], start, em.Rules(max_iter=40, tol=0.0, accelerate=False)).objectives)
-    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-6)
 
 
 @pytest.mark.parametrize("variant", ["em", "cem", "sem"])

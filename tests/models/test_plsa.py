@@ -117,48 +117,6 @@ def test_single_precision_matches_double_precision():
     assert (np.diff(ends[0]) >= -1e-7 * np.abs(ends[0][0])).all()
 
 
-@given(counts(max_docs=10, min_filled=2), st.integers(0, 10**6))
-@settings(max_examples=25, deadline=None)
-def test_statistics_add_over_blocks(matrix, seed):
-    model, start = model_of("compiled", 0.1, 0.1), random_start(matrix, 3, seed)
-    complete, rows = model.e_step(start.shared, Shard.from_matrix(matrix), start.local[0])
-    cut = matrix.shape[0] // 2
-    blocks = [(matrix[:cut], start.local[0][:cut]), (matrix[cut:], start.local[0][cut:])]
-    parts = [model.e_step(start.shared, Shard.from_matrix(block), local) for block, local in blocks]
-    total = parts[0][0] + parts[1][0]
-    np.testing.assert_allclose(total.word_component_count, complete.word_component_count, rtol=1e-12, atol=1e-14)
-    assert total.objective == pytest.approx(complete.objective, rel=1e-12)
-    np.testing.assert_array_equal(np.vstack([local for _, local in parts]), rows)
-
-
-@given(counts(max_docs=9, min_filled=2), st.integers(0, 10**6))
-@settings(max_examples=25, deadline=None)
-def test_step_follows_permutations(matrix, seed):
-    rng = np.random.default_rng(seed)
-    start = random_start(matrix, 3, seed)
-    docs, words = rng.permutation(matrix.shape[0]), rng.permutation(matrix.shape[1])
-    moved = state_of(start.local[0][docs], start.shared.word_given_component[:, words])
-    here = run(model_of(), matrix, start, 4).state
-    there = run(model_of(), csr_matrix(matrix[docs][:, words]), moved, 4).state
-    np.testing.assert_allclose(there.local[0], here.local[0][docs], atol=1e-12)
-    np.testing.assert_allclose(
-        there.shared.word_given_component, here.shared.word_given_component[:, words], atol=1e-12
-    )
-
-
-def test_duplicate_document_equals_doubled_counts():
-    rng = np.random.default_rng(2)
-    matrix = rng.poisson(1.0, (6, 10)).astype(float) + np.eye(6, 10)
-    start = random_start(matrix, 3, 1)
-    doubled = matrix.copy()
-    doubled[0] *= 2
-    twice = np.vstack([matrix, matrix[:1]])
-    both = state_of(np.vstack([start.local[0], start.local[0][:1]]), start.shared.word_given_component)
-    once = run(model_of(), csr_matrix(doubled), start, 5).state.shared.word_given_component
-    copy = run(model_of(), csr_matrix(twice), both, 5).state.shared.word_given_component
-    np.testing.assert_allclose(copy, once, atol=1e-12)
-
-
 def test_single_component_matches_unigram_model():
     matrix = csr_matrix(np.array([[1, 2, 0], [0, 3, 4]], float))
     fit = run(model_of(), matrix, random_start(matrix, 1, 0), 1)
@@ -176,27 +134,6 @@ def test_fit_recovers_planted_components():
     rows, columns = linear_sum_assignment(distance)
     assert distance[rows, columns].max() < 0.06
     np.testing.assert_allclose(fit.state.local[0][:, rows], mixing[:, columns], atol=0.12)
-
-
-@pytest.mark.parametrize("n_threads", [2, 3, 16])
-def test_bits_independent_of_threads(n_threads, monkeypatch):
-    monkeypatch.setattr("topiarist.kernels.shard.MIN_SLICE_NONZEROS", 50)  # many pieces, also of little work
-    monkeypatch.setattr("topiarist.kernels.shard.MIN_TILE_DOCUMENTS", 64)
-    monkeypatch.setattr("topiarist.kernels.shard.TILE_BYTES", 64)
-    rng = np.random.default_rng(5)
-    matrix = csr_matrix(rng.poisson(0.3, (400, 300)))
-    ends = []
-    for threads in (1, n_threads):
-        shard = Shard.from_matrix(matrix, np.float32)
-        assert len(shard.rows.slices) > 30
-        assert len(shard.words.starts) > 5
-        start = plsa.create_start([shard], 7, np.random.default_rng(1))
-        model = model_of("compiled", 0.01, 0.05, threads)
-        fit = em.run(model, [shard], start, em.Rules(max_iter=12, tol=0.0))
-        ends.append((fit.objectives, fit.state.local[0], fit.state.shared.word_given_component))
-    assert ends[0][0] == ends[1][0]
-    assert np.array_equal(ends[0][1], ends[1][1])
-    assert np.array_equal(ends[0][2], ends[1][2])
 
 
 def test_fold_in_reaches_optimum_of_document():

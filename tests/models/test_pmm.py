@@ -261,27 +261,6 @@ def test_grouped_statistics_match_single_documents(order, monkeypatch):
                                rtol=1e-11)  # fmt: skip
 
 
-@BOTH
-def test_bits_independent_of_threads(order, monkeypatch):
-    monkeypatch.setattr("topiarist.kernels.shard.MIN_SLICE_NONZEROS", 50)
-    monkeypatch.setattr("topiarist.models.labels.pmm.SLICE_NUMBERS", 64)
-    monkeypatch.setattr("topiarist.models.labels.choice.SLICE_NUMBERS", 64)
-    counts, labels, _ = blackboard.planted(np.random.default_rng(6), 200, 50, 5)
-    ends = []
-    for n_threads in (1, 2, 5):
-        model, data = setup(counts, labels, order, n_threads=n_threads)
-        fit = run(model, data, pmm.create_start(model, data), 20, accelerate="momentum")
-        shared = fit.state.shared
-        mixture = choice.Mixture(shared.by_word(data.pattern), shared.bias, np.ones(5, bool))
-        ends.append(
-            (fit.objectives, shared.stored, *choice.compute_label_gains(model.engine, mixture, csr_array(counts)))
-        )
-    for end in ends[1:]:
-        assert end[0] == ends[0][0]
-        for mine, first in zip(end[1:], ends[0][1:], strict=True):
-            assert np.array_equal(mine, first)
-
-
 @pytest.mark.parametrize("kernels", ["reference", "compiled"])
 @given(seed=SEEDS, order=st.sampled_from([1, 2]))
 @settings(max_examples=15, deadline=None)

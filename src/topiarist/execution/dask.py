@@ -16,7 +16,6 @@ driver waits a limited time for a cluster without workers.
 from __future__ import annotations
 
 import ctypes
-import operator
 import os
 import sys
 import threading
@@ -27,7 +26,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, partial, reduce
+from functools import cache, partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -200,9 +200,9 @@ def keep_memory() -> None:
                 ctypes.CDLL(None).mallopt(option, size)
 
 
-def add(sum_path: str | None, *sums: Any) -> Any:
+def add(sum_path: str | None, left: Any, right: Any = None) -> Any:
     """Add the sums of two neighbours in a task, or return the sum of a task without a neighbour."""
-    return _pack_at(reduce(operator.add, sums), sum_path)  # a new value: a task can run twice
+    return _pack_at(left if right is None else left + right, sum_path)  # a new value: a task can run twice
 
 
 def _pack_at(value: Any, path: str | None) -> Any:
@@ -358,17 +358,8 @@ class Cluster:
 
         def submit(task: Callable[..., Any], calls: Sequence[Sequence[Any]], **where: Any) -> list[Any]:
             keys = [f"{task.__name__}-{uuid.uuid4().hex}" for _ in calls]
-            width = max(map(len, calls))  # the last call can have fewer arguments
-            full_calls = [call for call in calls if len(call) == width]
-            submitted: list[Any] = self.client.map(
-                task,
-                *map(list, zip(*full_calls, strict=True)),
-                key=keys[: len(full_calls)],
-                retries=self.retries,
-                **where,
-            )
-            for key, call in zip(keys[len(full_calls) :], calls[len(full_calls) :], strict=True):
-                submitted.append(self.client.submit(task, *call, key=key, retries=self.retries, **where))
+            arguments = map(list, zip_longest(*calls))  # the last call can have fewer
+            submitted: list[Any] = self.client.map(task, *arguments, key=keys, retries=self.retries, **where)
             futures.extend(submitted)
             return submitted
 

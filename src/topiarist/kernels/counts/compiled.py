@@ -166,7 +166,6 @@ def fold_in(indptr, indices, data, row_factor, column_factor, folding):
 
 @jit
 def extrapolate(old, new, stride, out):
-    """See ``reference.extrapolate``."""
     factor, half = new.dtype.type(stride - 1.0), new.dtype.type(0.5)
     for d in range(len(new)):
         for k in range(new.shape[1]):
@@ -191,7 +190,6 @@ def normalise_rows(counts, smoothing):
 
 @jit
 def column_sums(counts, sums):
-    """See ``reference.column_sums``."""
     sums[:] = 0
     for d in range(len(counts)):
         for k in range(counts.shape[1]):
@@ -230,7 +228,6 @@ def sum_of_logs(array):
 
 @jit
 def weighted_sum(weights, values):
-    """See ``reference.weighted_sum``."""
     total = 0.0
     for t in range(len(weights)):
         total += np.float64(weights[t]) * np.float64(values[t])
@@ -239,14 +236,12 @@ def weighted_sum(weights, values):
 
 @jit
 def tally(indices, counts):
-    """See ``reference.tally``."""
     for t in range(len(indices)):
         counts[indices[t]] += 1
 
 
 @jit
 def transpose(indptr, indices, data, places, out_indices, out_data):
-    """See ``reference.transpose``."""
     for d in range(len(indptr) - 1):
         for t in range(indptr[d], indptr[d + 1]):
             place = places[indices[t]]

@@ -98,7 +98,6 @@ def compute_word_starts(tallies: Array) -> Array:
 
 @kernel
 def tally(indices, counts):
-    """See ``reference.tally``."""
     for t in range(cuda.grid(1), indices.size, cuda.gridsize(1)):
         cuda.atomic.add(counts, indices[t], 1)
 

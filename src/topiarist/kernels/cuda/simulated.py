@@ -23,20 +23,16 @@ def _share_values(values):
 
 
 def spread(x, lane):
-    """See ``shuffles.spread``."""
     return x.dtype.type(_share_values(x)[:, lane // (LANES // len(x))].sum())
 
 
 def take(x, lane):
-    """See ``shuffles.take``."""
     return type(x)(_share_values([x])[lane, 0])
 
 
 def warp_sum(x):
-    """See ``shuffles.warp_sum``."""
     return type(x)(_share_values([x])[:, 0].sum())
 
 
 def warp_max(x):
-    """See ``shuffles.warp_max``."""
     return type(x)(_share_values([x])[:, 0].max())

@@ -107,6 +107,11 @@ class Shape(NamedTuple):
     group: int  # non-zeros at a time
 
     @classmethod
+    def for_array(cls, array: Any) -> Shape:
+        """Return the shape for the rows of an array."""
+        return cls.for_width(array.shape[1], array.dtype)
+
+    @classmethod
     def for_width(cls, width: int, dtype: Any) -> Shape:
         """Return the shape for rows of ``width`` components: the widest words that divide a row and use all lanes."""
         itemsize = np.dtype(dtype).itemsize
@@ -167,10 +172,11 @@ def add_ratios(ratio, column_rows, values, total):
 
 
 @cache
-def make_counting_kernel(shape: Shape) -> Any:
+def make_counting_kernel(shape: Shape, counts: bool) -> Any:
     """(P2), (P3): compile the kernel ``out[i] = row_factor[i] ∘ Σ_j r(i,j) column_factor[j]``.
 
-    r is n / mixture, and the mixture is row_factor[i]·column_factor[j]. Mixtures are stored if ``mixture`` has space.
+    r is n / mixture, and the mixture (P1) is row_factor[i]·column_factor[j]. Mixtures are stored if ``mixture`` has
+    space. Without ``counts`` they are all that is computed.
     """
     words, wide, full, group = shape
     size, span = words * wide, LANES // group
@@ -192,47 +198,19 @@ def make_counting_kernel(shape: Shape) -> Any:
             for t in range(begins[s], end, group):
                 value = multiply_rows(indices, t, end, column_factor, row, full, wide, lane, column_rows, values)
                 at = t + lane // span  # the non-zero of this lane
-                ratio = zero
-                if at < end:
-                    if value > smallest:
+                if mixture.size > 0 and at < end and lane % span == 0:
+                    mixture[at] = value if value > smallest else smallest
+                if counts:
+                    ratio = zero
+                    if at < end and value > smallest:
                         ratio = load_item(data, at) / value
-                    if mixture.size > 0 and lane % span == 0:
-                        mixture[at] = value if value > smallest else smallest
-                add_ratios(ratio, column_rows, values, total)
-            if place < 0:
+                    add_ratios(ratio, column_rows, values, total)
+            if counts and place < 0:
                 for i in range(size):
                     total[i] *= row[i]
                 store_row(out, d, full, wide, lane, total)
-            else:
+            elif counts:
                 store_row(partial, place, full, wide, lane, total)
-            if ONE_ROUND:
-                break
-            s += cuda.gridsize(1) // LANES
-
-    return sweep
-
-
-@cache
-def make_mixture_kernel(shape: Shape) -> Any:
-    """(P1): compile ``mixture[t] = row_factor[i] · column_factor[j]``."""
-    words, wide, full, group = shape
-    size, span = words * wide, LANES // group
-
-    @kernel
-    def sweep(rows, begins, ends, indices, row_factor, column_factor, mixture):
-        lane = cuda.threadIdx.x & (LANES - 1)
-        row = cuda.local.array(size, row_factor.dtype)
-        column_rows = cuda.local.array((group, size), row_factor.dtype)
-        values = cuda.local.array(group, row_factor.dtype)
-        s = cuda.grid(1) // LANES
-        while s < rows.size:
-            end = ends[s]
-            load_row(row_factor, rows[s], full, wide, lane, row)
-            for t in range(begins[s], end, group):
-                value = multiply_rows(indices, t, end, column_factor, row, full, wide, lane, column_rows, values)
-                at = t + lane // span
-                if at < end and lane % span == 0:
-                    mixture[at] = value
             if ONE_ROUND:
                 break
             s += cuda.gridsize(1) // LANES

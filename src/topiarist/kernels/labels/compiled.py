@@ -67,7 +67,6 @@ def normalise_labels(ends, first, last, stored, default, n_words):
 
 @jit
 def extrapolate_change(old, new, stride, out):
-    """See ``reference.extrapolate_change``."""
     max_change, factor = 0.0, stride - 1.0
     if len(out):
         for place in range(len(new)):

@@ -39,7 +39,6 @@ def _add_rows(indices, data, span, other, total):
 
 @jit
 def row_products(indptr, indices, data, other, out):
-    """See ``reference.row_products``."""
     total = np.empty(other.shape[1], np.float64)
     for d in range(len(out)):
         _add_rows(indices, data, (indptr[d], indptr[d + 1]), other, total)
@@ -49,7 +48,6 @@ def row_products(indptr, indices, data, other, out):
 
 @jit
 def word_products(indptr, starts, indices, data, other, out):
-    """See ``reference.word_products``."""
     total = np.empty(other.shape[1], np.float64)
     out[:] = 0
     for t in range(len(indptr)):
@@ -65,7 +63,6 @@ def word_products(indptr, starts, indices, data, other, out):
 
 @jit
 def count_kept_classes(rows, min_share, sizes):
-    """See ``reference.count_kept_classes``."""
     for d in range(len(rows)):
         number = 0
         for c in range(rows.shape[1]):
@@ -75,7 +72,6 @@ def count_kept_classes(rows, min_share, sizes):
 
 @jit
 def keep_classes(rows, min_share, sparse_rows):
-    """See ``reference.keep_classes``."""
     for d in range(len(rows)):
         place, end = sparse_rows.ends[d], sparse_rows.ends[d + 1]
         for c in range(rows.shape[1]):

@@ -224,7 +224,6 @@ def score_half_vectors(halves, direction, out):
 
 @jit
 def score_byte_vectors(places, direction, out):
-    """See ``reference.score_byte_vectors``."""
     for d in range(len(out)):
         total = np.float32(0)
         for k in range(len(direction)):
@@ -260,7 +259,6 @@ def count_cooccurrences(ends, docs, words, n_docs, out):
 
 @jit
 def unpack_rows(byte_rows, out):
-    """See ``reference.unpack_rows``."""
     for d in range(len(out)):
         total = np.int64(0)
         for k in range(byte_rows.shape[1]):
@@ -273,7 +271,6 @@ def unpack_rows(byte_rows, out):
 
 @jit
 def pick_counts(postings, places, rows, out):
-    """See ``reference.pick_counts``."""
     for w in range(len(places)):
         if places[w] >= 0:
             t, last = postings.ends[places[w]], postings.ends[places[w] + 1]

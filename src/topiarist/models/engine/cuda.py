@@ -158,41 +158,35 @@ class CudaEngine(Engine):
         """Start a sweep with one warp for a segment, and add the sums of rows in several segments."""
         cut, memory = order.cut, self.memory
         partial = memory.empty((cut.n_places, out.shape[1]), dtype)
-        memory.launch(
-            kernel, len(cut.rows) * LANES, *cut[:4], order.indices, order.data, *factors, out, partial, *extra
-        )
-        if cut.n_places:
+        n_threads = len(cut.rows) * LANES
+        memory.launch(kernel, n_threads, *cut[:4], order.indices, order.data, *factors, out, partial, *extra)
+        if cut.n_places and len(out):
             scale = factors[0] if len(factors) > 1 else memory.empty((0, 0), dtype)
-            memory.launch(
-                sweeps.combine, len(cut.long_rows) * out.shape[1], cut.long_rows, cut.long_ends, partial, scale, out
-            )
+            n_threads = len(cut.long_rows) * out.shape[1]
+            memory.launch(sweeps.combine, n_threads, cut.long_rows, cut.long_ends, partial, scale, out)
 
-    def _count(
-        self, order: SegmentedCounts, row_factor: DeviceArray, column_factor: DeviceArray, mixture: DeviceArray
-    ) -> DeviceArray:
+    def _count(self, order: SegmentedCounts, rows: DeviceArray, columns: DeviceArray, mixture: DeviceArray) -> Any:
         """Return (P2), (P3), (H5) of each row of the counts; an empty ``mixture`` is not filled."""
-        out = self._empty_like(row_factor)
-        kernel = sweeps.make_counting_kernel(Shape.for_width(row_factor.shape[1], row_factor.dtype))
-        self._launch_sweep(kernel, order, (row_factor, column_factor), out, row_factor.dtype, mixture)
+        out, kernel = self._empty_like(rows), sweeps.make_counting_kernel(Shape.for_array(rows), True)
+        self._launch_sweep(kernel, order, (rows, columns), out, rows.dtype, mixture)
         return out
+
+    def _mix(self, order: SegmentedCounts, row_factor: Numbers, column_factor: Numbers) -> DeviceArray:
+        """Return the mixture (P1) of each non-zero."""
+        rows, columns = self._put(row_factor), self._put(column_factor)
+        mixture, no_rows = self.memory.empty(order.data.shape, rows.dtype), self.memory.empty((0, 1), rows.dtype)
+        kernel = sweeps.make_counting_kernel(Shape.for_array(rows), False)
+        self._launch_sweep(kernel, order, (rows, columns), no_rows, rows.dtype, mixture)
+        return mixture
 
     def _multiply(
         self, order: SegmentedCounts, other: DeviceArray, n_rows: int, dtype: DTypeLike | None
     ) -> DeviceArray:
         """Return the sum of counts times rows of the other factor, for each row of the counts."""
         out = self.memory.empty((n_rows, other.shape[1]), dtype or other.dtype)
-        kernel = sweeps.make_product_kernel(Shape.for_width(other.shape[1], other.dtype))
+        kernel = sweeps.make_product_kernel(Shape.for_array(other))
         self._launch_sweep(kernel, order, (other,), out, np.float64)
         return out
-
-    def _mix(self, order: SegmentedCounts, row_factor: Numbers, column_factor: Numbers) -> DeviceArray:
-        """Return the mixture (P1) of each non-zero."""
-        rows, columns = self._put(row_factor), self._put(column_factor)
-        mixture = self.memory.empty(order.data.shape, rows.dtype)
-        kernel = sweeps.make_mixture_kernel(Shape.for_width(rows.shape[1], rows.dtype))
-        n_threads = len(order.cut.rows) * LANES
-        self.memory.launch(kernel, n_threads, *order.cut[:3], order.indices, rows, columns, mixture)
-        return mixture
 
     def expected_counts(self, shard: Shard | CudaShard, documents: Numbers, words: Numbers) -> tuple[Any, Any, float]:
         doc_count, log_likelihood = self.document_counts(shard, documents, words)
@@ -221,7 +215,7 @@ class CudaEngine(Engine):
     def fold_in(self, side: CountsView, row_factor: Numbers, column_factor: Numbers, folding: Folding) -> Any:
         order, columns = self._get_rows(side), self._put(column_factor)
         out = self.memory.copy(row_factor) if isinstance(row_factor, DeviceArray) else self.memory.put(row_factor)
-        kernel = sweeps.make_folding_kernel(Shape.for_width(out.shape[1], out.dtype))
+        kernel = sweeps.make_folding_kernel(Shape.for_array(out))
         numbers = float(folding.smoothing), float(folding.inverse_temperature), folding.max_steps, folding.tolerance
         self.memory.launch(kernel, len(out) * LANES, order.indptr, order.indices, order.data, out, columns, *numbers)
         return self._return_like(out, row_factor)

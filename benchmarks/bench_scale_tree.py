@@ -89,7 +89,7 @@ class Counted:
 def _grown(folder: Path, how: str, n_leaves: int) -> dict:
     from topiarist import CAM
     from topiarist.execution import BlockStore, DaskExecutor, InProcess
-    from topiarist.execution.cluster_address import connect
+    from topiarist.execution.dask import connect
 
     store = BlockStore.open(folder, check=False)
     with connect(f"local:{WORKERS[how]}") if how in WORKERS else nullcontext() as client:

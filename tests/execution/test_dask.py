@@ -16,10 +16,18 @@ from sklearn.base import clone
 
 from tests.execution.clusters import COUNTS, QUIET, assert_same_bits, run
 from topiarist import CAM, HPLSA, PLSA
-from topiarist.errors import InputError, UsageError
+from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.estimators.tree import growth_data
 from topiarist.execution import BlockStore, DaskExecutor, InProcess, dask
-from topiarist.execution.dask import MAX_FINAL_SUMS, MIN_FILE_BYTES, _assign_workers, pack, unpack
+from topiarist.execution.dask import (
+    MAX_FINAL_SUMS,
+    MIN_FILE_BYTES,
+    _assign_workers,
+    connect,
+    pack,
+    parse_local_workers,
+    unpack,
+)
 from topiarist.execution.threads import Threads
 from topiarist.kernels import load
 from topiarist.models import em, plsa
@@ -226,3 +234,30 @@ def test_task_keys_name_functions(tmp_path, client, monkeypatch):
     store = BlockStore.write(tmp_path / "s", COUNTS, block_size=30)
     PLSA(2, max_iter=2, executor=DaskExecutor(client)).fit(store)
     assert keys == {"sweep", "add"}
+
+
+def test_parse_local_workers():
+    assert parse_local_workers("local:3") == 3
+    assert parse_local_workers("tcp://somewhere:8786") is None
+    for address in ("local:", "local:0", "local:two", "local:-1"):
+        with pytest.raises(UsageError, match="expected a number of workers"):
+            parse_local_workers(address)
+
+
+def test_connect_uses_existing_scheduler():
+    with LocalCluster(processes=False, protocol="tcp", host="127.0.0.1", n_workers=1, **QUIET) as cluster:
+        with connect(cluster.scheduler_address) as client:
+            assert client.submit(sum, [1, 2]).result() == 3
+        with Client(cluster) as other:
+            assert len(other.nthreads()) == 1  # earlier workers stay
+
+
+def test_connect_reports_missing_scheduler(monkeypatch):
+    monkeypatch.setattr(dask, "CONNECT_TIMEOUT", 1)
+    with (
+        pytest.raises(ResourceError, match=r"there is no cluster at tcp://127\.0\.0\.1:1"),
+        connect("tcp://127.0.0.1:1"),
+    ):
+        pass
+    with pytest.raises(ResourceError, match="there is no cluster at nonsense"), connect("nonsense://x"):
+        pass

@@ -291,7 +291,8 @@ def _advance_with_momentum(model: Any, loop: Loop, following: State, turns_back:
 
 def _extrapolate(model: Any, old: State, new: State, stride: float, executor: Executor) -> State:
     if not any(find_handles(new.local)):
-        return model.extrapolate(old, new, stride)
+        in_memory: State = model.extrapolate(old, new, stride)
+        return in_memory
     shared = model.extrapolate(replace(old, local=()), replace(new, local=()), stride).shared
     pairs = list(zip(old.local, new.local, strict=True))
     return State(shared, executor.total(ExtrapolateStep(model, stride), [None] * len(pairs), pairs)[1])

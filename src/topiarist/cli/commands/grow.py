@@ -206,7 +206,7 @@ def _open_blocks(options: Options, ends: ExitStack) -> BlockGrowth:
 
     if options.cluster is None:
         return BlockGrowth(memory=options.memory)
-    from topiarist.execution.cluster_address import connect
+    from topiarist.execution.dask import connect
 
     return BlockGrowth(ends.enter_context(connect(options.cluster)))
 

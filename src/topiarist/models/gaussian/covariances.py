@@ -171,6 +171,8 @@ class Full:
 
         Examples are columns: (fits, dimensions, examples).
         """
+        if not self.uses_table:
+            return None
         first, second = _pairs(columns.shape[1])
         return np.asarray(columns[:, first] * columns[:, second])
 
@@ -186,6 +188,8 @@ class Full:
 
     def weights(self, precision: Precision) -> Doubles | None:
         """Return the weights of the table's columns in the log-densities, (fits, components, columns)."""
+        if not self.uses_table:
+            return None
         rows, columns = _pairs(precision.product.shape[-1])
         factor = np.where(rows == columns, -0.5, -1.0)
         weights: Doubles = precision.product[..., rows, columns] * factor
@@ -250,9 +254,6 @@ class LargeFull(Full):
 
     uses_table = False
 
-    def table(self, columns: Doubles) -> Doubles | None:
-        return None
-
     def precision(self, covariance: Doubles) -> Precision:
         # the inverse of the Cholesky factor stands for the inverse
         from scipy.linalg.lapack import dtrtri
@@ -261,9 +262,6 @@ class LargeFull(Full):
         for place in np.ndindex(inverse.shape[:2]):
             inverse[place] = dtrtri(inverse[place].T)[0].T  # the transpose is in Fortran's order, as LAPACK wants it
         return Precision(inverse, -2.0 * np.log(np.diagonal(inverse, axis1=-2, axis2=-1)).sum(axis=-1))
-
-    def weights(self, precision: Precision) -> Doubles | None:
-        return None
 
     def linear(self, precision: Precision, mean: Doubles) -> Doubles:
         white = np.matmul(precision.product, mean[..., None])
@@ -314,14 +312,8 @@ class Shared(Full):
     name = "shared"
     uses_table = False
 
-    def table(self, columns: Doubles) -> Doubles | None:
-        return None
-
     def precision(self, covariance: Doubles) -> Precision:
         return Precision(np.linalg.inv(covariance), np.linalg.slogdet(covariance)[1][:, None])
-
-    def weights(self, precision: Precision) -> Doubles | None:
-        return None
 
     def linear(self, precision: Precision, mean: Doubles) -> Doubles:
         return np.asarray(np.matmul(mean, precision.product))

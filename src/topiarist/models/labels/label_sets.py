@@ -72,35 +72,19 @@ def group_by_label_set(parts: Iterable[tuple[Csr, Csr]], n_words: int) -> Counts
     total: Any = None
     label_docs: Any = 0
     for counts, labels in parts:
-        numbers = np.array(
-            [
-                names.setdefault(labels.indices[a:b].astype(np.int32).tobytes(), len(names))
-                for a, b in _iter_spans(labels)
-            ],
-            np.int64,
-        )
+        sets = np.split(labels.indices.astype(np.int32), labels.indptr[1:])[:-1]
+        numbers = np.array([names.setdefault(members.tobytes(), len(names)) for members in sets], np.int64)
         label_docs = label_docs + np.bincount(labels.indices, minlength=labels.shape[1])
         gather = csr_array(
             (np.ones(len(numbers)), (numbers, np.arange(len(numbers)))), shape=(len(names), len(numbers))
         )
         counts_of_sets = gather @ counts.astype(np.float64)
         if total is not None:
-            counts_of_sets = counts_of_sets + csr_array(
-                (total.data, total.indices, _extend_ends(total.indptr, len(names))), shape=counts_of_sets.shape
-            )
+            total.resize(counts_of_sets.shape)  # new label sets are empty so far
+            counts_of_sets = counts_of_sets + total
         total = csr_array(counts_of_sets)
     total.sort_indices()
     return _make_counts(total, [np.frombuffer(name, np.int32) for name in names], label_docs)
-
-
-def _iter_spans(matrix: Csr) -> Iterable[tuple[int, int]]:
-    ends = matrix.indptr.tolist()
-    return pairwise(ends)
-
-
-def _extend_ends(indptr: Integers, n_rows: int) -> Any:
-    """Return the ends of rows with empty rows appended."""
-    return np.concatenate([indptr, np.full(n_rows + 1 - len(indptr), indptr[-1], indptr.dtype)])
 
 
 def _make_counts(counts: Csr, sets: list[Integers], label_docs: Integers) -> CountsByLabelSet:

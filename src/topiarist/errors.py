@@ -71,7 +71,7 @@ class SystemLimitError(ResourceError):
 
 def create_damaged_error(path: object, fault: object) -> DamagedError:
     """Return the error for a damaged collection, or a damaged file of it."""
-    return DamagedError(f"{path} is damaged: {fault}", hint=f"topiarist check {path}")
+    return DamagedError(f"{path} is damaged: {fault}", hint=f"Run topiarist check {path}.")
 
 
 # Messages and hints for exhausted system resources: neither the data nor topiarist is at fault.

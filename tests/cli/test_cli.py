@@ -142,7 +142,7 @@ def test_standard_input():
             lambda home: [(home / f"{n}.txt").write_text(f"alpha word{n % 2}") for n in range(6)],
             [".", "TOPIARIST_MIN_DOCUMENTS=1"],
             3,
-            "20 topics need at least as many documents with words; 6 came",
+            "20 topics need at least as many documents with words, got 6",
         ),
         (
             lambda home: [(home / f"{n}.txt").write_text("same words here") for n in range(30)],

@@ -187,14 +187,14 @@ TABLE = "id,opened,summary,description,state\n" + "".join(
             3,
             "Error: nothing to read in in\n  Looked for text, web pages, PDF, office files, books, mail, tables and "
             "archives in 1 folder; found 12 .sav files.\n"
-            "  Try: save them as CSV, or name the files with --include '*.log'.",
+            "  Try: Save them as CSV, or name the files with --include '*.log'.",
         ),
         (
             lambda home: (home / "in" / "tickets.csv").write_text(TABLE),
             ["in/tickets.csv"],
             2,
             "Error: no column is known to hold the text; in/tickets.csv has: id, opened, summary, description, state\n"
-            "  Try: --text-column description        (longest text: description, 432 characters on average)",
+            "  Try: Choose the column of the text, such as --text-column description (432 characters on average).",
         ),
         (
             lambda home: [(home / "in" / f"{n}.txt").write_text("the same words") for n in range(30)],
@@ -206,7 +206,7 @@ TABLE = "id,opened,summary,description,state\n" + "".join(
             lambda home: [(home / "in" / f"{n}.txt").write_text(f"alpha word{n % 2}") for n in range(6)],
             ["in", "TOPIARIST_MIN_DOCUMENTS=1", "--topics", "9"],
             3,
-            "9 topics need at least as many documents with words; 2 came",
+            "9 topics need at least as many documents with words, got 2",
         ),
         (lambda home: None, ["demo", "--figure", "tree.jpg"], 2, "ends in .png, .svg or .pdf, got tree.jpg"),
         (lambda home: None, ["demo", "--topics", "0"], 2, "--topics"),
@@ -217,7 +217,7 @@ TABLE = "id,opened,summary,description,state\n" + "".join(
         (lambda home: None, ["demo", "TOPIARIST_STOP_WORDS=no/such.txt"], 2, "no file of stop words"),
         (lambda home: None, ["demo", "--hierarchy", "no.txt"], 2, "there is no hierarchy at no.txt"),
         (lambda home: None, ["demo", "--labels", "no.csv"], 2, "there is no file of labels at no.csv"),
-        (lambda home: None, ["-", "in"], 2, "standard input goes alone"),
+        (lambda home: None, ["-", "in"], 2, "standard input cannot be combined"),
         (lambda home: None, ["nowhere"], 2, "no such file or folder: nowhere"),
         (lambda home: None, ["demo", "--ledves", "3"], 2, "--leaves"),
         (
@@ -266,7 +266,7 @@ def test_memory_that_is_not_there_is_refused_before_growing(home, monkeypatch):
     assert done.exit_code == 5
     assert (
         "needs about 400 MB of memory, 100 MB are free\n"
-        "  Try: --memory 25MB, --limit 1000 or min-documents = 10 in topiarist.toml" in done.stderr
+        "  Try: Use --memory 25MB, --limit 1000 or min-documents = 10 in topiarist.toml." in done.stderr
     )
     monkeypatch.undo()
     monkeypatch.chdir(home)
@@ -532,7 +532,7 @@ def test_a_tree_grows_from_blocks_in_files(home):
     ("options", "code", "message"),
     [
         (("--memory", "much"), 2, "expected a size such as 2GB or 500MB"),
-        (("--memory", "2GB", "--cluster", "local:2"), 2, "one process has all the memory"),
+        (("--memory", "2GB", "--cluster", "local:2"), 2, "a limit of memory cannot be used with a cluster"),
         (("--memory", "2GB", "--model", "ggm"), 2, "from blocks by the model cam or hplsa"),
         (("--cluster", "local:none"), 2, "expected a number of workers"),
         (("--memory", "1kB"), 5, "a tree of 2 leaves takes"),

@@ -70,7 +70,7 @@ def test_any_grouping_is_learned_from_by_its_name(one):
 def test_several_label_columns_are_listed_with_commands(two):
     refused = run("learn", two, code=2).stderr
     assert "no document has labels, and 2 columns may hold them: Category (3 different), tags (3 different)" in refused
-    command = next(line for line in refused.splitlines() if "Try: " in line).split("Try: ")[1].split(" or ")[0]
+    command = next(line for line in refused.splitlines() if "Try: " in line).split("Try: Run ")[1].split(" or ")[0]
     typed = shlex.split(command)
     assert typed == ["topiarist", "learn", str(two), "--from-column", "Category"]
     run(*typed[1:])

@@ -53,7 +53,7 @@ def test_missing_column_of_growth_stops(run, tickets, add):  # noqa: F811
     error = run("file", "july.csv", *add, code=2).stderr
     assert "no column ticket in july.csv, though it holds the id in the collection" in error
     assert "it has: ticket_no, headline, what, opened, team" in error
-    assert "Try: --id-column ticket_no, or --id-column none for no ids" in error
+    assert "Try: Use --id-column ticket_no, or --id-column none for no ids." in error
     with Collection.open("tickets.topiary") as collection:
         assert len(collection) == N_JUNE
 
@@ -89,7 +89,7 @@ def test_similar_reads_a_file_as_the_collection(run, tickets):  # noqa: F811
     (tickets.parent / "one.csv").write_text(table(6).splitlines()[0] + "\n" + table(6).splitlines()[8])
     assert run("similar", "one.csv", "--json")["hits"][0]["id"] == "T-6-7"
     (tickets.parent / "one.csv").write_text("nr,what\n1,field\n")
-    assert "Try: --title-column" in run("similar", "one.csv", code=2).stderr
+    assert "Try: Use --title-column" in run("similar", "one.csv", code=2).stderr
     run("similar", "one.csv", "--id-column", "nr", "--title-column", "", "--date-column", "", "--label-column", "")
 
 
@@ -104,7 +104,7 @@ def test_data_frames_are_read_as_the_collection(tickets):  # noqa: F811
             ("T-8-1", "One"),
             ("T-8-2", "Two"),
         ]
-        with pytest.raises(UsageError, match="no column ticket in the data frame, though it holds the id"):
+        with pytest.raises(UsageError, match="no column ticket in the data frame"):
             collection.add(frame.rename(columns={"ticket": "nr"}))
         assert len(collection) == N_JUNE
         collection.add(frame.rename(columns={"ticket": "nr"}), columns={"id": "nr"})

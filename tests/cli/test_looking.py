@@ -301,7 +301,7 @@ def test_find_by_meaning_says_why(typed):
     found = typed("find", "galaxies", "--by", "meaning", "--why", "-n", 2, "--json")
     assert found["hits"][0]["why"]["topics"]
     assert "topic " in typed("find", "galaxies", "--by", "meaning", "--why", "-n", 1).stdout
-    assert "--by meaning" in typed("find", "galaxies", "--by", "meannig", code=2).stderr
+    assert "Use --by meaning" in typed("find", "galaxies", "--by", "meannig", code=2).stderr
 
 
 def test_similar_to_a_document_and_to_a_file(typed, path):

@@ -89,7 +89,7 @@ def test_a_long_text_comes_in_pieces_and_says_what_is_left(server):
         ("topic", {"topic": "no such topic"}, "no topic"),
         ("show", {"id": "no/such/id"}, "there is no document 'no/such/id'"),
         ("show", {"id": "../../etc/passwd"}, "there is no document"),
-        ("find", {"query": "x", "by": "magic"}, "a search goes by"),
+        ("find", {"query": "x", "by": "magic"}, "expected a search by"),
         ("find", {"query": "x", "number": 10_000}, "less than or equal to 50"),
         ("find", {"query": "x" * 3_000}, "at most 2000"),
         ("shape", {"edit": "merge 1 2"}, "Unknown tool"),

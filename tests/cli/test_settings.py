@@ -69,7 +69,7 @@ def test_documents_do_not_come_with_orders(home, name):
     (home / "notes" / "topiarist.toml").write_text(f'{name} = "precious.svg"\n')
     done = CliRunner().invoke(app, ["grow", "notes"])
     assert done.exit_code == 2
-    assert f"sets {name}, which can only be typed" in done.stderr
+    assert f"sets {name}, which is only an option" in done.stderr
     assert (home / "precious.svg").read_text() == "precious"
 
 
@@ -158,7 +158,7 @@ def test_commands_without_a_file_take_settings_from_the_environment(home, comman
     done = CliRunner().invoke(app, [*command.split(), "--xml-path", "a/b"])
     assert done.exit_code == 2
     assert "--xml-path is a setting, not an option of the command line" in done.stderr
-    assert "Try: set TOPIARIST_XML_PATH=a/b" in done.stderr
+    assert "Try: Set TOPIARIST_XML_PATH=a/b" in done.stderr
     done = CliRunner().invoke(app, command.split(), env={"TOPIARIST_WAIT": "-1"})
     assert "TOPIARIST_WAIT: " in done.stderr
 
@@ -214,7 +214,7 @@ def test_topic_mix_in_a_file_reaches_the_estimator(home):
     [
         ('growth = "wild"', "expected 'guided' or 'annealed' as growth of the model cam, got 'wild'"),
         ('growth = "annealed"\nmodel = "ggm"', "expected 'guided' as growth of the model ggm, got 'annealed'"),
-        ('topic-mix = "ml"', "the model cam has no topic_mix, got 'ml'\n  Try: model = hplsa"),
+        ('topic-mix = "ml"', "the model cam has no topic_mix, got 'ml'\n  Try: Use the model hplsa."),
         ('topic-mix = "some"\nmodel = "hplsa"', "expected 'ml' or 'uniform' or 'heldout' as topic_mix"),
         ('growth = "annealed"\nmemory = "1GB"', "not online, annealed or by labels"),
     ],
@@ -255,9 +255,9 @@ def test_a_figure_is_not_drawn_over_a_file(home):
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("topcis = 3\n", "topiarist.toml has a setting that does not exist: topcis\n  Try: topics"),
-        ("[gorw]\ntopics = 3\n", "topiarist.toml has a table that does not exist: gorw\n  Try: grow"),
-        ("force = true\n", "topiarist.toml sets force, which can only be typed"),
+        ("topcis = 3\n", "topiarist.toml has a setting that does not exist: topcis\n  Try: Use topics."),
+        ("[gorw]\ntopics = 3\n", "topiarist.toml has a table that does not exist: gorw\n  Try: Use grow."),
+        ("force = true\n", "topiarist.toml sets force, which is only an option"),
         ("topics = 0\n", "topics in topiarist.toml: expected a whole number of at least 1, or auto; got 0"),
         ("words = 'many'\n", "words in topiarist.toml: "),
         ("topics = [1]\n", "topics in topiarist.toml must be one value"),

@@ -65,7 +65,7 @@ def test_what_is_new_is_told(asked):
 
 
 def test_questions_that_make_no_sense_are_refused(asked):
-    assert "since when" in asked("time", "--until", "2014", code=2).stderr
+    assert "--until requires --since" in asked("time", "--until", "2014", code=2).stderr
     assert "got 'soon'" in asked("time", "--since", "soon", code=2).stderr
 
 

@@ -55,7 +55,7 @@ def test_a_damaged_manifest_is_found(folder):
 def test_a_newer_version_is_found(folder):
     rewrite(folder.path, version=2)
     (finding,) = check_folder(folder.path)
-    assert finding.advice == "pip install -U topiarist"
+    assert finding.advice == "Run pip install -U topiarist."
 
 
 @pytest.mark.parametrize("file", ["model.json", "arrays/words.bin", "part.json"])

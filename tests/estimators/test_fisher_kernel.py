@@ -207,7 +207,7 @@ def test_fitted_models_need_no_fit():
         ({"normalise": "rows"}, "normalise must be"),
         ({"parts": ("topics",)}, "parts must be some of"),
         ({"parts": ("levels",)}, "no model has one"),
-        ({"information": "diagonal"}, "information='diagonal' was not there when it was fitted"),
+        ({"information": "diagonal"}, "information='diagonal' was set after the fit"),
     ],
 )
 def test_options_that_change_later_are_checked_when_they_are_used(changes, message):
@@ -256,20 +256,20 @@ def test_too_many_features_have_no_names(monkeypatch):
     counts, _ = planted(30)
     kernel = FisherKernel((2,), random_state=0).fit(counts)
     monkeypatch.setattr("topiarist.estimators.similarity.fisher_kernel.MAX_NAMES", 10)
-    with pytest.raises(UsageError, match="features have no names: 10 at most have"):
+    with pytest.raises(UsageError, match="expected at most 10 features to name"):
         kernel.get_feature_names_out()
 
 
 def test_where_no_token_can_be_held_out_that_is_said():
     counts = np.eye(6) * np.arange(1, 7)[:, None].clip(max=1)
-    with pytest.warns(UserWarning, match="no tokens can be held out to temper 2 topics"):
+    with pytest.warns(UserWarning, match="temper 2 topics"):
         kernel = FisherKernel((1, 2), random_state=0).fit(counts)
     assert kernel.models_[1].inverse_temperature_ == 1.0
 
 
 def test_sizes_limited_by_documents_with_words():
     counts = np.vstack([np.eye(6) + 1, np.zeros((2, 6))])
-    with pytest.warns(UserWarning, match="for each of 64 components, got 6: n_components is 6"):
+    with pytest.warns(UserWarning, match="n_components is 6"):
         kernel = FisherKernel(random_state=0).fit(counts)
     assert [model.n_components for model in kernel.models_] == [1, 6]
     assert np.isfinite(kernel.kernel(counts)).all()
@@ -316,7 +316,7 @@ def test_the_diagonal_needs_documents():
     counts, _ = planted(40)
     kernel = FisherKernel([PLSA(2, random_state=0).fit(counts)], information="diagonal")
     for use in (kernel, kernel.kernel, kernel.transform):
-        with pytest.raises(UsageError, match="needs documents to show it"):
+        with pytest.raises(UsageError, match="requires documents"):
             use(counts)
 
 

@@ -211,7 +211,7 @@ def test_scores_leave_out_what_has_no_label_and_say_what_is_wrong():
     assert model.score(points, half) == pytest.approx(right[:30].mean())
     assert model.score(points, half, weight) == pytest.approx(np.average(right[:30], weights=weight[:30]))
     alone = GGM(3, random_state=0).fit(points)
-    with pytest.raises(InputError, match="without labels and predicts components 0 to 2, got labels such as 'g'"):
+    with pytest.raises(InputError, match="got labels such as 'g'"):
         alone.score(points, np.array(list("rgb"))[which])
     assert alone.score(points, alone.labels_) == 1.0
     assert np.isfinite(alone.score(points))
@@ -381,7 +381,7 @@ def test_a_cluster_is_refused_before_anything_is_computed():
         def total(self, function, blocks, local):
             raise AssertionError
 
-    with pytest.raises(UsageError, match="the features of a mixture are in memory"):
+    with pytest.raises(UsageError, match="on a cluster"):
         GGM(executor=Cluster()).fit(np.eye(4))
 
 
@@ -395,7 +395,7 @@ def test_wrong_data_says_so():
     model = GGM(random_state=0).fit(*planted(n=60)[:2])
     with pytest.raises(UsageError, match="of_class='x'"):
         MixtureHierarchy(of_class="x").fit(model)
-    with pytest.raises(UsageError, match="keywords need either lsi, or X and counts"):
+    with pytest.raises(UsageError, match="either lsi, or X and counts"):
         MixtureHierarchy().fit(model).keywords(["a"])
 
 
@@ -519,7 +519,7 @@ def test_a_dendrogram_has_every_merge_and_its_words_stay_inside(shaped, pyplot):
     assert any(words[0][0] in label and f"({tree.weight_[0]:.0%})" in label for label in told)
     assert max(box.x1 for box in boxes(ax.texts)) < right.get_window_extent().x0
     assert min(box.x0 for box in boxes(ax.get_yticklabels())) >= 0
-    with pytest.raises(InputError, match="expected words for each of 5 nodes, got 1"):
+    with pytest.raises(InputError, match="5 nodes, got 1"):
         tree.dendrogram(words=[["a"]])
 
 
@@ -544,5 +544,5 @@ def test_lsi_never_makes_all_points_the_same():
     with pytest.raises(UsageError, match="n_dimensions=1 with unit_length=True"):
         LSI(1).fit(corpus.counts)
     assert np.ptp(LSI(1, unit_length=False, random_state=0).fit_transform(corpus.counts)) > 0.1
-    with pytest.warns(UserWarning, match="n_dimensions=8, but 3 documents with 22 words span at most 3"):
+    with pytest.warns(UserWarning, match="span at most 3"):
         assert LSI(8, random_state=0).fit_transform(corpus.counts[:3]).shape == (3, 3)

@@ -181,7 +181,7 @@ def test_what_is_no_fitted_model_of_ours_is_refused(tmp_path):
 
     with pytest.raises(UsageError, match="PLSA is not fitted"):
         save_model(PLSA(), tmp_path / "m")
-    with pytest.raises(UsageError, match="Mine is not a class that is kept in files"):
+    with pytest.raises(UsageError, match="Mine is not a class"):
         save_model(Mine(), tmp_path / "m")
     with pytest.raises(UsageError, match="int is not a class"):
         save_model(3, tmp_path / "m")
@@ -350,8 +350,8 @@ def array(name, dtype="float64", shape=(1,), order="C"):
         (parameter(tree={"is": "value", "class": "Popen", "fields": {}}), "no value of the class 'Popen'"),
         (parameter(tree={"is": "value", "class": "Tree", "fields": {"parents": [-1, 5]}}), "damaged"),
         (parameter(tree={"is": "value", "class": "Tree", "fields": {"parents": [-1], "more": 1}}), "more"),
-        (parameter(tol={"is": "__init__"}), "an entry that is '__init__'"),
-        (parameter(tol={"is": "estimator"}), "an entry that is 'estimator'"),
+        (parameter(tol={"is": "__init__"}), "an unknown entry '__init__'"),
+        (parameter(tol={"is": "estimator"}), "an unknown entry 'estimator'"),
         (parameter(tol={"is": "dict", "items": [[[1], 2]]}), "damaged"),
         (parameter(tol={"is": "scalar", "of": 3}), "damaged"),
         (parameter(tol={"is": "texts", "items": ["a"], "shape": [1], "width": 2**40}), "1 texts of"),
@@ -420,7 +420,7 @@ def test_a_forged_random_state_is_refused(tmp_path):
         next(pair for pair in state if pair[0] == "pos")[1] = 10**6
 
     forged(tmp_path / "m", change)
-    refused(tmp_path / "m", "a random_state that is none")
+    refused(tmp_path / "m", "an invalid random_state")
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":', '{"is": "tuple", "items": ['])

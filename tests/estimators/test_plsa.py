@@ -230,14 +230,14 @@ def test_verbose_draws_on_standard_error(data, capfd):
 def test_holding_out_too_much_is_refused():
     with pytest.raises(InputError, match="came without the held-out tokens"):
         PLSA(3, heldout_fraction=0.9, random_state=0).fit(np.eye(3))
-    with pytest.raises(InputError, match="leaves no held-out token of a word that the rest holds"):
+    with pytest.raises(InputError, match="no held-out token"):
         PLSA(1, heldout_fraction=0.1, random_state=0).fit(np.eye(30))
-    with pytest.raises(InputError, match=r"n_components=4 needs .* documents with words; 0 came \(n_samples=9\)"):
+    with pytest.raises(InputError, match=r"n_components=4 needs .* documents with words, got 0 \(n_samples=9\)"):
         PLSA(4).fit(np.zeros((9, 3)))
 
 
 def test_counts_too_large_for_the_precision(data):
-    with pytest.raises(InputError, match="in single precision a count may be 1e"):
+    with pytest.raises(InputError, match="in single precision"):
         PLSA(2, dtype="float32").fit(data * 1e9)
     large = PLSA(4, random_state=0).fit(data * 1e9)
     np.testing.assert_allclose(large.components_.sum(axis=1), 1)

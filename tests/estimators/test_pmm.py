@@ -257,7 +257,7 @@ def test_documents_without_a_known_word_get_the_most_frequent_label_and_a_warnin
     blank[2, :60] = test[0]
     for model in (PMM(), PMM(2), PMM(label_prior="calibrated")):
         model.fit(counts, labels)
-        with pytest.warns(UserWarning, match="2 documents have no word that was in the training documents"):
+        with pytest.warns(UserWarning, match="2 documents have no word"):
             predicted = model.predict(blank)
         most = int(labels.sum(axis=0).argmax())
         assert predicted[:2].tolist() == [np.eye(5, dtype=int)[most].tolist()] * 2
@@ -280,7 +280,7 @@ def test_single_labels_of_documents_without_a_known_word():
 def test_a_label_without_documents_is_said_and_never_predicted(data):
     counts, labels, test, _ = data
     more = np.column_stack([labels, np.zeros(len(labels), int)])
-    with pytest.warns(UserWarning, match="1 of 6 labels have no documents and will never be predicted: 5"):
+    with pytest.warns(UserWarning, match="never be predicted: 5"):
         model = PMM().fit(counts, more)
     np.testing.assert_allclose(model.word_given_label_[5], 1 / 60)
     assert model.predict(test)[:, 5].sum() == 0

@@ -137,9 +137,12 @@ class Cluster(InProcess):
 @pytest.mark.parametrize(
     ("fit", "message"),
     [
-        (lambda X: PLSA(2, heldout_fraction=0.1).fit(X), "heldout_fraction=0.1 does not go with counts that are files"),
+        (
+            lambda X: PLSA(2, heldout_fraction=0.1).fit(X),
+            "heldout_fraction=0.1 cannot be used with counts that are files",
+        ),
         (lambda X: PLSA(2, inverse_temperature="heldout").fit(X), "inverse_temperature='heldout' does not go"),
-        (lambda X: PLSA(2, online=True).fit(X), "online=True does not go with counts that are files"),
+        (lambda X: PLSA(2, online=True).fit(X), "online=True cannot be used with counts that are files"),
         (lambda X: PLSA(2).partial_fit(X), "partial_fit needs counts in memory, and this is a BlockStore"),
         (lambda X: PLSA(2, max_iter=1).fit(X).score(X), "score needs counts in memory"),
         (lambda X: PLSA(2, max_iter=1).fit(X).perplexity(X), "perplexity needs counts in memory"),
@@ -147,7 +150,7 @@ class Cluster(InProcess):
         (lambda X: HPLSA(tree=TREE, max_iter=1).fit(X).score(X), "score needs counts in memory"),
         (lambda X: HPLSA(tree=TREE, max_iter=1).fit(X).perplexity(X), "perplexity needs counts in memory"),
         (lambda X: CAM(tree=TREE, max_iter=1).fit(COUNTS).word_levels(X), "word_levels needs counts in memory"),
-        (lambda X: HPLSA(2, growth="annealed").fit(X), "growth='annealed' does not go with counts that are files"),
+        (lambda X: HPLSA(2, growth="annealed").fit(X), "growth='annealed' cannot be used with counts that are files"),
         (lambda X: HPLSA(2, growth="annealed", executor=Cluster()).fit(COUNTS), "growth='annealed' does not go"),
     ],
 )
@@ -171,7 +174,7 @@ def test_an_own_executor_needs_no_scratch_folder():
 
 
 def test_too_few_documents_for_the_components(store):
-    with pytest.raises(InputError, match=r"n_components=241 needs .* 240 came \(n_samples=240\)"):
+    with pytest.raises(InputError, match=r"n_components=241 needs .* got 240 \(n_samples=240\)"):
         PLSA(241).fit(store)
 
 

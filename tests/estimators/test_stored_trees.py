@@ -279,7 +279,7 @@ def test_growing_stays_within_memory_limit(tmp_path, kind):
 )
 def test_memory_limit_ends_growth_with_warning(several, kind, options, n_leaves):
     need = growth_data.estimate_growth_bytes(several, 3, np.dtype("float64"))
-    with pytest.warns(UserWarning, match="holds no more than 3: more memory may give more leaves"):
+    with pytest.warns(UserWarning, match="holds no more than 3"):
         model = kind(random_state=0, headings=False, max_iter=2, executor=InProcess(need)).fit(several)
     assert len(model.tree_.leaves) <= 3
     with pytest.raises(ResourceError, match=f"a tree of {n_leaves} leaves takes"):
@@ -292,7 +292,7 @@ def test_memory_limit_ends_growth_with_warning(several, kind, options, n_leaves)
         (CAM(), UsageError, "vectors require counts in memory", {"vectors": np.ones((240, 2))}),
         (CAM(effective_length="heldout"), UsageError, "effective_length='heldout' needs counts in memory", {}),
         (CAM(500), InputError, "n_clusters=500 needs at least as many documents", {}),
-        (HPLSA(growth="annealed"), UsageError, "growth='annealed' does not go with counts that are files", {}),
+        (HPLSA(growth="annealed"), UsageError, "growth='annealed' cannot be used with counts that are files", {}),
         (HPLSA(500), InputError, "n_classes=500 needs at least as many documents", {}),
     ],
 )

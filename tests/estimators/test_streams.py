@@ -53,7 +53,7 @@ def test_more_words_do_not_smooth_the_others_again(word_smoothing):
 
 @pytest.mark.parametrize("option", [{"inverse_temperature": 0.5}, {"heldout_fraction": 0.1}, {"n_init": 2}])
 def test_online_says_what_it_cannot_do(data, option):
-    with pytest.raises(UsageError, match=f"{next(iter(option))} does not go with online=True"):
+    with pytest.raises(UsageError, match=f"{next(iter(option))} cannot be used with online=True"):
         PLSA(2, online=True, **option).fit(data)
 
 
@@ -84,7 +84,7 @@ def test_one_more_document_hardly_changes_what_a_thousand_taught():
 
 @pytest.mark.parametrize("option", [{"inverse_temperature": 0.5}, {"heldout_fraction": 0.1}, {"n_init": 2}], ids=str)
 def test_partial_fit_says_what_it_cannot_do(data, option):
-    with pytest.raises(UsageError, match=f"{next(iter(option))} does not go with partial_fit"):
+    with pytest.raises(UsageError, match=f"{next(iter(option))} cannot be used with partial_fit"):
         PLSA(2, **option).partial_fit(data)
     fitted = PLSA(2, random_state=0, **option).fit(data)
     with pytest.raises(UsageError, match=rf"Try: .*set_params\({next(iter(option))}="):

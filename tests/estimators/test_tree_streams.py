@@ -249,7 +249,7 @@ def test_empty_documents_and_empty_batches_do_no_harm(estimator, data):
 def test_an_executor_does_not_go_with_a_stream(kind, data):
     from topiarist.execution import InProcess
 
-    with pytest.raises(UsageError, match="executor does not go with partial_fit"):
+    with pytest.raises(UsageError, match="executor cannot be used with partial_fit"):
         kind(tree=TREE, executor=InProcess()).partial_fit(data[0])
 
 

@@ -143,7 +143,7 @@ def test_write_rejects_invalid_counts_without_traces(tmp_path, store):
         BlockStore.write(tmp_path / "x", [])
     with pytest.raises(InputError, match="Negative values"):
         BlockStore.write(tmp_path / "x", -random_counts())
-    with pytest.raises(InputError, match="float32 holds counts up to 16,777,216 exactly"):
+    with pytest.raises(InputError, match="up to 16,777,216 exactly"):
         BlockStore.write(tmp_path / "x", np.full((2, 2), 2.0**25))
     with pytest.raises(UsageError, match="dtype must be"):
         BlockStore.write(tmp_path / "x", random_counts(), dtype="int8")

@@ -166,7 +166,7 @@ def test_parcel_keeps_values_and_alignment(tmp_path):
     parcel = pack(value, str(tmp_path / "other"))
     assert sum(map(len, parcel.frames)) < 4000  # what is large is in the file
     (tmp_path / "other").unlink()
-    with pytest.raises(InputError, match="a folder that all workers see under the same path"):
+    with pytest.raises(InputError, match="folder that all workers see"):
         unpack(parcel)
 
 

@@ -257,13 +257,13 @@ def test_wrong_input_raises():
         DocumentAssignments(tree, (1, 2), -one, ["a"])
     with pytest.raises(InputError, match="0 or more, got negative or missing"):
         DocumentAssignments(tree, (1, 2), one * np.nan, ["a"])
-    with pytest.raises(InputError, match="expected 1 ids, one per row of the shares, got 2"):
+    with pytest.raises(InputError, match="expected 1 ids"):
         DocumentAssignments(tree, (1, 2), one, ["a", "b"])
-    with pytest.raises(InputError, match="a different id for each document, got 'a' 2 times"):
+    with pytest.raises(InputError, match="got 'a' 2 times"):
         DocumentAssignments(tree, (1, 2), np.vstack([one, one]), ["a", "a"])
-    with pytest.raises(InputError, match="a different node for each class, got node 1 2 times"):
+    with pytest.raises(InputError, match="got node 1 2 times"):
         DocumentAssignments(tree, (1, 1), one, ["a"])
-    with pytest.raises(InputError, match="words for each of 3 nodes, or none, got 1"):
+    with pytest.raises(InputError, match="3 nodes, or none, got 1"):
         DocumentAssignments(tree, (1, 2), one, ["a"], (("word",),))
     with pytest.raises(InputError, match="expected shares, documents × classes"):
         DocumentAssignments(tree, (1, 2), [["a", "b"]], ["a"])

@@ -167,7 +167,7 @@ def test_evaluation_lines_and_json():
 
 def test_wrong_input_raises():
     assignments = at(Tree.star(2), [1, 2])
-    with pytest.raises(InputError, match="the labels of each of 2 documents, got 1"):
+    with pytest.raises(InputError, match="each of 2 documents, got 1"):
         evaluate(assignments, [("x",)])
     with pytest.raises(InputError, match=r"words for each of 3 nodes, got an array of shape \(2, 4\)"):
         evaluate(assignments, word_given_node=np.ones((2, 4)))

@@ -81,5 +81,5 @@ def test_wrong_input_raises():
         metrics.tree_f1(Tree.star(2), [1, 2], ["x", "y"], average="micro")
     with pytest.raises(InputError, match="each of the 1 labels"):
         metrics.best_nodes(Tree.star(2), [1, 2], ["x"])
-    with pytest.raises(InputError, match="a label, or a tuple of labels, for each document"):
+    with pytest.raises(InputError, match="a label, or a tuple of labels"):
         metrics.best_nodes(Tree.star(2), [1], [([],)])

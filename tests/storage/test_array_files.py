@@ -101,7 +101,7 @@ def test_map_array_distinguishes_damage_and_limits(tmp_path, monkeypatch):
     (tmp_path / "b.npy").write_bytes(b"\x93NUMPY\x01\x00\x10\x00{{{{")
     with pytest.raises(InputError, match="is not an array that can be read"):
         map_array(tmp_path / "b.npy")
-    with pytest.raises(ResourceError, match="cannot make a folder for row parameters"):
+    with pytest.raises(ResourceError, match="folder for row parameters"):
         Scratch(tmp_path / "a.npy")
 
     def few(*_, **__):

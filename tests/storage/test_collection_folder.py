@@ -73,7 +73,7 @@ def test_open_missing_collection_fails(tmp_path, monkeypatch):
     with pytest.raises(UsageError) as refused:
         Folder.open("./x")
     assert refused.value.message == "there is no collection at ./x"
-    assert refused.value.hint == "topiarist grow ./folder"
+    assert refused.value.hint == "Run topiarist grow ./folder to make one."
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "notes.txt").write_text("mine")
     with pytest.raises(UsageError, match="there is no collection at other"):
@@ -87,7 +87,7 @@ def test_newer_format_suggests_upgrade(folder):
     assert refused.value.message == (
         f"this collection was written by topiarist 2.1 (format 7); this is {__version__}, which reads up to format 1"
     )
-    assert refused.value.hint == "pip install -U topiarist"
+    assert refused.value.hint == "Run pip install -U topiarist."
     assert refused.value.exit_code == 4
 
 
@@ -115,7 +115,7 @@ def test_damaged_manifest_reported(folder, text, message):
     (folder.path / "manifest.json").write_bytes(text.encode("latin-1"))
     with pytest.raises(DamagedError, match=message) as refused:
         Folder.open(folder.path)
-    assert refused.value.hint.startswith("topiarist check ")
+    assert refused.value.hint.startswith("Run topiarist check ")
 
 
 @pytest.mark.parametrize("name", ["../other", "g-ffffffffffffffff", "lock"])

@@ -42,7 +42,7 @@ def test_dates_settle_order_and_keep_source_texts(tmp_path):
 def test_undecided_dates_raise_error(tmp_path):
     with pytest.raises(UsageError, match=r"None of the 2 dates of a\.csv \(such as 05/06/2025\)") as told:
         kept(tmp_path, ["05/06/2025", "07/08/2025"])
-    assert told.value.hint == "--dates day-first or --dates month-first"
+    assert told.value.hint == "Set the order of dates to day-first or month-first (--dates)."
 
 
 @pytest.mark.parametrize(("order", "meant"), [("day-first", "2025-06-05"), ("month-first", "2025-05-06")])
@@ -75,7 +75,7 @@ def test_date_order_by_source(tmp_path):
 def test_date_order_ignores_other_sources(tmp_path):
     with pytest.raises(UsageError, match=r"None of the 2 dates of new\.csv .*The other sources are day-first") as told:
         loaded(tmp_path, [*BRITISH, ("new.csv", "01/02/2026"), ("new.csv", "03/04/2026")])
-    assert told.value.hint == "--dates day-first or --dates month-first"
+    assert told.value.hint == "Set the order of dates to day-first or month-first (--dates)."
 
 
 def test_requested_order_for_undecided_sources_only(tmp_path):

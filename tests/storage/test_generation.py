@@ -83,7 +83,7 @@ def test_open_part_rejects_damage(folder, file, content, message):
     path.unlink() if content is None else path.write_bytes(content)
     with pytest.raises(DamagedError, match=message) as refused:
         open_part(folder.generation, "tree-1")
-    assert refused.value.hint.startswith("topiarist check")
+    assert refused.value.hint.startswith("Run topiarist check")
 
 
 def test_part_names_checked(folder):
@@ -127,7 +127,7 @@ def test_state_requires_recorded_parts(folder):
 def test_changed_state_raises_damaged_error(folder):
     with folder.writing() as generation:
         generation.database.run("UPDATE states SET body = replace(body, '0', '5')")
-    with pytest.raises(DamagedError, match="state 1 is changed since it was written"):
+    with pytest.raises(DamagedError, match="state 1 is changed"):
         edit_log.current(folder.generation.database)
 
 

@@ -62,7 +62,7 @@ def test_languages_counts(database):
 @pytest.mark.parametrize("name", ["recipe", "dates"])
 def test_settings_of_wrong_type_raises_damaged_error(database, name):
     database.run("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, "7"))
-    with pytest.raises(DamagedError, match=f"{name} is not what it should be"):
+    with pytest.raises(DamagedError, match=f"{name} has an invalid type"):
         facts.settings(database)
 
 

@@ -74,7 +74,7 @@ def test_unknown_fts5_version_raises_damaged_error(folder):
 
 def test_endless_query_stopped(folder, monkeypatch):
     monkeypatch.setattr(module, "STEPS", 2_000_000)
-    with pytest.raises(DamagedError, match="more steps than a file of its size can need"):
+    with pytest.raises(DamagedError, match="more steps"):
         folder.generation.database.all(f"{ENDLESS} WHERE i < 0")
     assert (
         folder.generation.database.fetch_one("SELECT count(*) FROM documents") is not None

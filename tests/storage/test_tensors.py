@@ -139,7 +139,7 @@ def whole(tmp_path):
 
 def refused(path, content):
     path.write_bytes(content)
-    with pytest.raises(DamagedError, match="is not a file of arrays that can be read") as caught:
+    with pytest.raises(DamagedError, match="not a file of arrays") as caught:
         map_tensors(path)
     assert caught.value.exit_code == 4
 

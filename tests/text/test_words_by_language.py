@@ -52,7 +52,7 @@ def test_stop_words_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "words.txt"
     file.write_text("# my words\nfoo bar\n\nBaz\n", encoding="utf-8")
     assert stop_words_from_file(file) == {"foo", "bar", "baz"}
-    with pytest.raises(UsageError, match="expected a UTF-8 file of stop words"):
+    with pytest.raises(UsageError, match="file of stop words"):
         stop_words_from_file(tmp_path / "none.txt")
 
 
@@ -62,7 +62,7 @@ def test_resolve_stop_words_of_settings() -> None:
 
 
 def test_unknown_language_rejected() -> None:
-    with pytest.raises(UsageError, match="expected a language such as 'en' or 'english', got 'klingon'"):
+    with pytest.raises(UsageError, match="got 'klingon'"):
         get_language_code("klingon")
     with pytest.raises(UsageError, match="no stop list for tamil"):
         stop_words("ta")

@@ -51,7 +51,7 @@ def test_calibration_error_matches_hand_computed_values():
 def test_levels_reject_wrong_shapes():
     with pytest.raises(InputError, match="expected a posterior of 3 classes"):
         node_posterior(TREE, TREE.leaves, POSTERIOR[:, :2])
-    with pytest.raises(InputError, match="expected the true node of each of 4 documents"):
+    with pytest.raises(InputError, match="true node of each of 4"):
         level_curve(TREE, TREE.leaves, POSTERIOR, ["a", "b", "c", "d"])
-    with pytest.raises(InputError, match="a probability and a truth for each answer"):
+    with pytest.raises(InputError, match="a probability and a truth"):
         calibration_error([0.5], [1, 0])

@@ -104,15 +104,15 @@ def test_draw_curve_shows_charge(pyplot):
 
 
 def test_drawing_rejects_invalid_arguments(pyplot):
-    with pytest.raises(InputError, match="expected words for each of 3 nodes, got 1"):
+    with pytest.raises(InputError, match="3 nodes, got 1"):
         draw_tree(Tree.star(2), [["a"]])
-    with pytest.raises(InputError, match="expected at most 2,000 nodes to draw, got 5,001"):
+    with pytest.raises(InputError, match="2,000 nodes to draw"):
         draw_tree(Tree.star(5000), [["a"]] * 5001)
     with pytest.raises(InputError, match="expected 3 sizes of at least 0"):
         draw_tree(Tree.star(2), [["a"]] * 3, [1, 2])
-    with pytest.raises(InputError, match="expected a perplexity for each number of leaves"):
+    with pytest.raises(InputError, match="perplexity for each number"):
         draw_curve(None, [1, 2], [1.0], 0)
-    with pytest.raises(InputError, match="expected the index of the selected tree among 2, got 2"):
+    with pytest.raises(InputError, match="selected tree among 2"):
         draw_curve(None, [1, 2], [1.0, 2.0], 2)
 
 

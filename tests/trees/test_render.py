@@ -84,7 +84,7 @@ def test_to_printable_replaces_control_characters():
 
 
 def test_render_rejects_invalid_arguments():
-    with pytest.raises(InputError, match="expected a depth of at least 0, got -1"):
+    with pytest.raises(InputError, match="depth of at least 0"):
         NEWS.render(depth=-1)
-    with pytest.raises(InputError, match="expected a width of at least 16 columns, got 3"):
+    with pytest.raises(InputError, match="width of at least 16"):
         NEWS.render(width=3)

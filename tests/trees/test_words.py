@@ -132,9 +132,9 @@ def test_select_node_words_rejects_non_probabilities(arguments, message):
 
 def test_select_node_words_rejects_mismatched_arguments():
     probabilities = np.full((2, 4), 0.25)
-    with pytest.raises(InputError, match="expected 4 words, one per column, got 1"):
+    with pytest.raises(InputError, match="expected 4 words"):
         select_node_words(Tree.star(1), probabilities, words=["a"])
-    with pytest.raises(InputError, match="expected 2 numbers of at least 0, and not all 0, as node_weight"):
+    with pytest.raises(InputError, match="not all 0, as node_weight"):
         select_node_words(Tree.star(1), probabilities, node_weight=[0, 0], count=[1, 1, 1, 1])
     with pytest.raises(InputError, match="as count"):
         select_node_words(Tree.star(1), probabilities, node_weight=[1, 0], count=[1])

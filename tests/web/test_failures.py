@@ -79,7 +79,7 @@ def test_messages_name_topics_and_never_tell_a_number_alone(copied):
     assert f"Delete “{names[below]}”" in page["problem"]
     assert "#" not in page["problem"]
     page = client.get(f"/shape.json?edit=merge&topic={topics[above]}&other=4711&ready=1").json()
-    assert page["problem"] == "Topic 4711 never existed in this collection. Try: an existing topic."
+    assert page["problem"] == "Topic 4711 never existed in this collection. Try: Choose an existing topic."
     session, leaf = client.app.state.session, view.tree.leaves[0]
     with Collection.open(copied) as collection:
         collection.shape([Delete(topics[leaf])], refit=False)

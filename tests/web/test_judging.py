@@ -208,7 +208,7 @@ def test_several_labels_are_chips_that_may_be_unchecked(many):
     other = many.list("law/bail")["documents"][0]
     refused = many.judge("accept", other, label=[])
     assert refused.status_code == 422
-    assert "check one of its labels, or Leave" in refused.text
+    assert "Check one of its labels, or choose Leave" in refused.text
     page = many.get("/categories.json?rho=0.5").json()
     assert page["chosen"]["left"] == pytest.approx(1 - page["chosen"]["filed"])
     at = many.get("/categories.json?rho=0.9").json()["chosen"]

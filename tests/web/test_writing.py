@@ -173,7 +173,7 @@ def test_words_are_chosen_from_the_page_of_a_word(writer):
 def test_words_that_cannot_be_meant_are_asked_for_again(writer):
     for asked, said in (
         ("seed&words=court", "the other topic is missing"), ("seed&other=1", "the words are missing"),
-        ("ignore&words=cort", "is not in the vocabulary. Try: 'court'"), ("unite&words=court", "two spellings"),
+        ("ignore&words=cort", "is not in the vocabulary. Try: Use 'court'"), ("unite&words=court", "two spellings"),
     ):  # fmt: skip
         page = writer.get(f"/shape.json?edit={asked}&ready=1").json()
         assert said.lower() in page["problem"].lower()

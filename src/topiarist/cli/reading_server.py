@@ -199,7 +199,10 @@ def _document(collection: Collection, id: str, start: int, characters: int) -> d
     parent = load_parent_details(collection, id)
     if parent is None:
         near_ids = " or ".join(collection.documents.near_ids(id))
-        raise UsageError(f"there is no document {id!r}", hint=near_ids or "an id from the tool find")
+        raise UsageError(
+            f"there is no document {id!r}",
+            hint=f"Use the id {near_ids}." if near_ids else "Use an id from the tool find.",
+        )
     body = parent.to_dict()
     texts = [passage.text for passage in collection.documents.load_many(parent.parent.rows)]
     begins = [0, *accumulate(len(text) + len(PASSAGE_SEPARATOR) for text in texts)]

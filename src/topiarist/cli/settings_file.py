@@ -139,7 +139,7 @@ def _no_option(parameter: Any, value: Any, *, with_file: bool) -> UsageError:
     where = f"{key(name)} = {_toml(value)} in {file}, or " if with_file else ""
     return UsageError(
         f"--{key(name)} is a setting, not an option of the command line",
-        hint=f"set {where}{variable(name)}={shlex.quote(_in_variable(value))}",
+        hint=f"Set {where}{variable(name)}={shlex.quote(_in_variable(value))}.",
     )
 
 
@@ -152,7 +152,9 @@ def _in_variable(value: Any) -> str:
 def _file(config: str | None, sources: Any) -> Path | None:
     if config is not None:
         if not Path(config).is_file():
-            raise UsageError(f"there is no settings file at {config}", hint=f"--config {FILE}")
+            raise UsageError(
+                f"there is no settings file at {config}", hint=f"Pass an existing file, such as --config {FILE}."
+            )
         return Path(config)
     source = Path(sources[0]) if sources else Path()
     folders = [source, source.parent] if source.is_dir() else [source.parent]
@@ -180,7 +182,10 @@ def _read_settings(path: Path, ctx: typer.Context) -> dict[str, Any]:
             if plain not in allowed:
                 raise _unknown(name, [key(item) for item in sorted(allowed - {*ONLY_TYPED})], path, "setting")
             if plain in ONLY_TYPED:
-                raise UsageError(f"{path} sets {name}, which can only be typed", hint=f"--{key(plain)} in the command")
+                raise UsageError(
+                    f"{path} sets {name}, which is only an option of the command line",
+                    hint=f"Use --{key(plain)} in the command.",
+                )
             values[plain] = value
     return values
 
@@ -197,7 +202,7 @@ def _check_harmless(values: Mapping[str, Any], path: Path) -> None:
             continue
         raise UsageError(
             f"{path} was found with the documents and sets {reason}",
-            hint=f"--config {shlex.quote(str(path))} if you trust this file, or remove {key(name)} from it",
+            hint=f"Pass --config {shlex.quote(str(path))} if you trust this file, or remove {key(name)} from it.",
         )
 
 
@@ -215,7 +220,7 @@ def _unknown(name: str, names: Any, path: Path, kind: str) -> UsageError:
     proposals = find_similar_names(name.replace("_", "-"), names, 1)
     return UsageError(
         f"{path} has a {kind} that does not exist: {name}",
-        hint=proposals[0] if proposals else "--show-config lists all settings",
+        hint=f"Use {proposals[0]}." if proposals else "Use a setting that --show-config lists.",
     )
 
 
@@ -241,7 +246,7 @@ def _parse_value(ctx: typer.Context, parameter: Any, value: Any, where: str) -> 
         raise
     except Exception as error:  # of the parser, whose classes have moved between versions
         reason = getattr(error, "message", None) or str(error)
-        hint = one_line(parameter.help) if is_setting_only(parameter) else f"see {name} in --help"
+        hint = one_line(parameter.help) if is_setting_only(parameter) else f"Read about {name} in --help."
         raise UsageError(f"{where}: {reason}", hint=hint) from None
 
 

@@ -141,7 +141,7 @@ class Collection:
         current = edit_log.current(self.generation.database)
         if current is None:
             raise DamagedError(
-                f"{self.folder.display_path} has no tree", hint=f"topiarist check {self.folder.display_path}"
+                f"{self.folder.display_path} has no tree", hint=f"Run topiarist check {self.folder.display_path}."
             )
         number, body = current
         self._generation_folder = self.generation.folder

@@ -175,11 +175,11 @@ def replace_rows(shares: Csr, rows: Ints, values: Any) -> Csr:
 
 def read_pieces(folders: Sequence[Path], n_docs: int, role: str) -> Any:
     if not folders:
-        raise DamagedError(f"the collection has no {role}", hint="topiarist check")
+        raise DamagedError(f"the collection has no {role}", hint="Run topiarist check.")
     rows = stack_rows([read_rows(folder, role) for folder in folders])
     if rows.shape[0] != n_docs:
         raise DamagedError(
-            f"the collection has {n_docs:,} documents and {role} of {rows.shape[0]:,}", hint="topiarist check"
+            f"the collection has {n_docs:,} documents and {role} of {rows.shape[0]:,}", hint="Run topiarist check."
         )
     return rows
 
@@ -256,7 +256,7 @@ def read_categories(folder: Path) -> Categories:
     several, model = bool(_read_json(folder / CATEGORIES)["several"]), load_model(folder / MODEL)
     if not isinstance(model, CategoryLearner):
         mismatch = f"expected a CategoryLearner, got a {type(model).__name__}"
-        raise DamagedError(f"{folder / MODEL} is damaged: {mismatch}", hint="topiarist check")
+        raise DamagedError(f"{folder / MODEL} is damaged: {mismatch}", hint="Run topiarist check.")
     return Categories(model, several, read_held_out(folder), read_predictions(folder))
 
 

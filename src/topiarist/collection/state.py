@@ -72,7 +72,7 @@ def open_state_before_last(collection: Collection) -> tuple[Collection, edit_log
         if entry.before is not None:
             return open_state_before(collection, entry), entry
     raise UsageError(
-        "the tree has no edits since it was grown", hint=f"topiarist shape {collection.folder.display_path} --log"
+        "the tree has no edits since it was grown", hint=f"Run topiarist shape {collection.folder.display_path} --log."
     )
 
 

@@ -85,7 +85,7 @@ class Corpus:
         for name in ("ids", "titles", "labels", "sources", "dates"):
             values = getattr(self, name)
             if isinstance(values, str):
-                raise InputError(f"expected {name}, one per document, got a single string", hint=f"[{values!r}]")
+                raise InputError(f"expected {name}, one per document, got a single string", hint=f"Pass [{values!r}].")
             if not isinstance(values, LookupSequence):
                 object.__setattr__(self, name, tuple(map(_to_labels, values) if name == "labels" else values))
         n_docs, n_words = counts.shape
@@ -145,7 +145,7 @@ class Corpus:
     def from_texts(cls, texts: Iterable[str], settings: CountSettings | None = None, **options: Any) -> Corpus:
         """Return the corpus of an iterable of strings, such as a list or series; see ``from_documents``."""
         if isinstance(texts, str):
-            raise InputError("expected several texts, got a single string", hint="[text]")
+            raise InputError("expected several texts, got a single string", hint="Pass [text].")
         return cls.from_documents(texts, settings, **options)
 
     def __repr__(self) -> str:
@@ -237,7 +237,7 @@ def build_counted_text(document: Document, titles: bool = True, repeated: Repeat
 
 def _check_texts(texts: Iterable[str | Document]) -> Iterable[str | Document]:
     if isinstance(texts, str | Document):
-        raise InputError("expected an iterable of texts, got a single one", hint="[text]")
+        raise InputError("expected an iterable of texts, got a single one", hint="Pass [text].")
     return texts
 
 

@@ -70,7 +70,7 @@ def truncated_svd(matrix: Csr, n_dims: int, *, seed: int = 0, factors: Factors |
     from threadpoolctl import threadpool_limits
 
     if n_dims < 1:
-        raise UsageError(f"expected at least 1 dimension, got {n_dims}", hint="100")
+        raise UsageError(f"expected at least 1 dimension, got {n_dims}", hint="Use 100.")
     k = min(n_dims, *matrix.shape)
     with threadpool_limits(limits=1, user_api="blas"):
         if matrix.shape[0] * matrix.shape[1] <= _SMALL:

@@ -137,7 +137,7 @@ def build_vocabulary(
 
 
 def _create_empty_error(n_docs: int, vocabulary: Vocabulary, settings: CountSettings) -> InputError:
-    input_size = f"{n_docs} document{'s' * (n_docs != 1)} with {len(vocabulary)} different words came"
+    input_size = f"{n_docs} document{'s' * (n_docs != 1)} with {len(vocabulary)} different words"
     if len(vocabulary) == 0:
         fault = "no words to count" if n_docs else "no documents to count"
         return InputError(

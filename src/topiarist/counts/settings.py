@@ -59,19 +59,21 @@ class CountSettings:
         if self.stop_words is not None and not isinstance(self.stop_words, str):
             object.__setattr__(self, "stop_words", tuple(sorted(self.stop_words)))
         if self.min_documents < 1:
-            raise UsageError(f"min_documents must be at least 1, got {self.min_documents}", hint="1 keeps every word")
+            raise UsageError(
+                f"min_documents must be at least 1, got {self.min_documents}", hint="Use 1 to keep every word."
+            )
         if not 0 <= self.min_document_share < 1:
             raise UsageError(
                 f"min_document_share must be at least 0 and below 1, got {self.min_document_share}",
-                hint="0 leaves it to min_documents",
+                hint="Use 0 to apply min_documents only.",
             )
         if not 0 < self.max_document_share <= 1:
             raise UsageError(
                 f"max_document_share must be above 0 and at most 1, got {self.max_document_share}",
-                hint="0.5 leaves out words of more than half of the documents",
+                hint="Use 0.5 to leave out words of more than half of the documents.",
             )
         if self.max_words is not None and self.max_words < 1:
-            raise UsageError(f"max_words must be at least 1, got {self.max_words}", hint="None keeps every word")
+            raise UsageError(f"max_words must be at least 1, got {self.max_words}", hint="Use None to keep every word.")
 
     def min_document_count(self, n_docs: int) -> int:
         """Return the minimum number of documents of a kept word, for ``n_docs`` documents."""

@@ -29,7 +29,7 @@ def split_tokens(counts: Csr, fractions: Sequence[float], *, seed: int = 0) -> t
     shares = np.asarray(fractions, dtype=np.float64)
     if shares.ndim != 1 or shares.size == 0 or (shares < 0).any() or abs(shares.sum() - 1) > 1e-9:
         raise UsageError(
-            f"expected fractions of at least 0 that sum to 1, got {list(fractions)}", hint="(0.8, 0.1, 0.1)"
+            f"expected fractions of at least 0 that sum to 1, got {list(fractions)}", hint="Use (0.8, 0.1, 0.1)."
         )
     rng = np.random.default_rng(seed)
     left = np.floor(counts.data)

@@ -52,7 +52,7 @@ class StreamCounter:
     def count(self, documents: Iterable[str | Document]) -> Csr:
         """Return the counts of a batch (documents × words, int32, canonical), after its words are added."""
         if isinstance(documents, str | Document):
-            raise InputError("expected an iterable of texts, got a single one", hint="[text]")
+            raise InputError("expected an iterable of texts, got a single one", hint="Pass [text].")
         texts = [
             text if isinstance(text, str) else build_counted_text(text, self.settings.titles) for text in documents
         ]

@@ -49,7 +49,7 @@ class Vocabulary:
             fault = f"{first!r} twice" if first == second else f"{first!r} before {second!r}"
             raise InputError(
                 f"expected each word once and in sorted order, got {fault}",
-                hint="sort the words, and the columns of the counts with them",
+                hint="Sort the words, and the columns of the counts with them.",
             )
 
     @classmethod

@@ -42,7 +42,7 @@ def effective_length_weights(counts: Csr, length: float | None) -> Doubles:
     if length is None:
         return np.ones(counts.shape[0])
     if not length > 0:
-        raise UsageError(f"the effective length must be above 0 (or None), got {length}", hint="35")
+        raise UsageError(f"the effective length must be above 0 (or None), got {length}", hint="Use 35.")
     weights: Doubles = length / np.maximum(count_tokens(counts), length)
     return weights
 

@@ -40,7 +40,7 @@ def split_texts(texts: Iterable[str], size: int) -> Iterator[list[str]]:
         if not isinstance(text, str):
             raise InputError(
                 f"expected texts, got {type(text).__name__} at position {position}",
-                hint="decode bytes first, and replace missing texts by ''",
+                hint="Decode bytes first, and replace missing texts by ''.",
             )
         chunk.append(text)
         filled += len(text) + 1
@@ -59,7 +59,7 @@ def map_chunks(
 ) -> Iterator[Result]:
     """Yield ``work(chunk)`` for all chunks in order, in ``n_jobs`` processes or on a cluster."""
     if isinstance(texts, str):
-        raise InputError("expected an iterable of texts, got a single text", hint="[text]")
+        raise InputError("expected an iterable of texts, got a single text", hint="Pass [text].")
     if not isinstance(n_jobs, int | None):
         yield from n_jobs.stream(work, split_texts(texts, chunk or CHARACTERS_PER_SENT_CHUNK))
         return
@@ -82,7 +82,7 @@ def _count_workers(n_jobs: int | None) -> int:
     if n_jobs is None:
         return cores
     if n_jobs == 0:
-        raise UsageError("n_jobs must not be 0", hint="1 for this process only, -1 for all cores")
+        raise UsageError("n_jobs must not be 0", hint="Use 1 for this process only, or -1 for all cores.")
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 

@@ -47,8 +47,8 @@ MODEL = Format(
     name="topiarist-model",
     version=1,
     label="the folder of a model",
-    hint="the folder that save_model was given",
-    remedy="a copy of the folder, or save the model again",
+    hint="Pass the folder of save_model.",
+    remedy="Use a copy of the folder, or save the model again.",
     manifest=DESCRIPTION,
     absent=UsageError,
     error=DamagedError,
@@ -95,15 +95,17 @@ def save_model(model: BaseEstimator, folder: str | Path, *, vocabulary: Vocabula
         check_is_fitted(model)
     except NotFittedError as error:
         raise UsageError(
-            f"{type(model).__name__} is not fitted: there is nothing to save", hint="fit it first"
+            f"{type(model).__name__} is not fitted: there is nothing to save", hint="Fit it first."
         ) from error
     except RecursionError as error:
-        raise UsageError("cannot save the model: a parameter is nested too deeply", hint="plain values") from error
+        raise UsageError(
+            "cannot save the model: a parameter is nested too deeply", hint="Use plain values as parameters."
+        ) from error
     n_words = getattr(model, "n_features_in_", None)
     if vocabulary is not None and n_words not in (None, len(vocabulary)):
         raise UsageError(
             f"the model knows {n_words} columns, the vocabulary has {len(vocabulary)} words",
-            hint="the vocabulary of the counts that the model was fitted to",
+            hint="Pass the vocabulary of the counts that the model was fitted to.",
         )
     with new_sealed_folder(folder) as partial:
         write_tensors(partial / ARRAYS, writer.arrays)

@@ -51,7 +51,9 @@ from topiarist.storage.sealed_folder import (
 )
 from topiarist.version import __version__
 
-COLLECTION = Format(name="topiarist-collection", version=VERSION, label="a collection", hint="topiarist grow ./folder")
+COLLECTION = Format(
+    name="topiarist-collection", version=VERSION, label="a collection", hint="Run topiarist grow ./folder to make one."
+)
 GENERATION = re.compile(r"g-[0-9a-f]{8,32}")
 GROWING = "growing"
 COMPLETE = "complete"  # marks a finished generation until the manifest names it
@@ -278,8 +280,8 @@ def _create_missing_error(root: Path, display_path: str) -> TopiaristError:
         return create_damaged_error(display_path, f"{MANIFEST} is missing")
     sibling = Path(f"{str(display_path).rstrip('/')}.topiary")
     if sibling.is_dir():
-        return UsageError(f"there is no collection at {display_path}, but there is {sibling}", hint=str(sibling))
-    return UsageError(f"there is no collection at {display_path}", hint="topiarist grow ./folder")
+        return UsageError(f"there is no collection at {display_path}, but there is {sibling}", hint=f"Use {sibling}.")
+    return UsageError(f"there is no collection at {display_path}", hint="Run topiarist grow ./folder to make one.")
 
 
 def create_unfinished_error(display_path: str) -> UsageError:
@@ -328,7 +330,7 @@ class Manifest:
         if not isinstance(kept_names, list) or not all(
             isinstance(name, str) and GENERATION.fullmatch(name) for name in kept_names
         ):
-            raise create_damaged_error(display_path, f"{MANIFEST} names something that is no generation")
+            raise create_damaged_error(display_path, f"{MANIFEST} names an invalid generation")
         return cls(generation, str(body.get("topiarist", "")), tuple(kept_names))
 
 

@@ -402,7 +402,7 @@ class Database:
             yield
         except UnicodeDecodeError as error:  # a name or a text in the file, or a message of SQLite
             raise DamagedError(
-                f"{DAMAGED_DATABASE}: it holds text that is not UTF-8", hint=f"{_CHECK} {self.display_path}"
+                f"{DAMAGED_DATABASE}: it holds text that is not UTF-8", hint=f"Run topiarist check {self.display_path}."
             ) from error
         except sqlite3.Error as error:
             new_error = (
@@ -523,12 +523,12 @@ def create_version_error(display_path: str, version: Any, writer: str = "") -> D
     if not newer:
         return DamagedError(
             f"{display_path} was written by {by} (format {version}); this reads format {VERSION}",
-            hint=f"{_CHECK} {display_path}",
+            hint=f"Run topiarist check {display_path}.",
         )
     return DamagedError(
         f"this collection was written by {by} (format {version}); "
         f"this is {__version__}, which reads up to format {VERSION}",
-        hint="pip install -U topiarist",
+        hint="Run pip install -U topiarist.",
     )
 
 

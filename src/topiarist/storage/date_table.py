@@ -178,5 +178,5 @@ def _create_order_error(orders: DateOrders) -> UsageError:
     return UsageError(
         f"{subject} (such as {evidence.example}) {verb} whether the day or the month comes first"
         f"{others_note}{common_note}",
-        hint=" or ".join(f"--dates {order}" for order in ORDERS),
+        hint=f"Set the order of dates to {' or '.join(ORDERS)} (--dates).",
     )

@@ -52,7 +52,7 @@ class Documents:
         row = self.database.number("SELECT row FROM documents WHERE id = ?", (to_storable(id),))
         if row is None:
             near_ids = self.near_ids(id)
-            hint = " or ".join(near_ids) if near_ids else "Use an id that topiarist find shows."
+            hint = f"Use the id {' or '.join(near_ids)}." if near_ids else "Use an id that topiarist find shows."
             raise MissingError(f"there is no document {id!r}", hint=hint)
         return row
 

@@ -51,7 +51,9 @@ def state(database: Database, number: int) -> Body:
     row = database.fetch_one("SELECT body, checksum FROM states WHERE number = ?", (number,))
     if row is None or checksum(row[0]) != row[1]:
         fault = "missing" if row is None else "changed since it was written"
-        raise DamagedError(f"{database.display_path} is damaged: state {number} is {fault}", hint="topiarist check")
+        raise DamagedError(
+            f"{database.display_path} is damaged: state {number} is {fault}", hint="Run topiarist check."
+        )
     with reading(f"state {number} of {database.display_path}"):
         body: Body = {**json.loads(row[0])}
         list_parts(body)

@@ -60,7 +60,7 @@ class Writer:
         if kind != "model":
             raise UsageError(
                 f"cannot save {where or 'the model'}: {type(model).__name__} is not a class that is kept in files",
-                hint=f"one of {', '.join(self._registry.names())} itself, no subclass of it",
+                hint=f"Use one of {', '.join(self._registry.names())} itself instead of a subclass.",
             )
         prefix = f"{where}." if where else ""
         parameters = {
@@ -116,7 +116,7 @@ class Writer:
         if array.dtype.kind in "UO":
             return _encode_texts(array, name)
         if array.dtype.newbyteorder("<") not in NAMES:
-            raise UsageError(f"cannot save {name}: an array of {array.dtype} is not kept in files", hint="numbers")
+            raise UsageError(f"cannot save {name}: an array of {array.dtype} is not kept in files", hint="Use numbers.")
         by_columns = array.flags.f_contiguous and not array.flags.c_contiguous
         stored = np.asarray(array.T if by_columns else array, order="C")
         key = (stored.ctypes.data, stored.shape, stored.dtype.str) if stored.size else (name,)
@@ -141,7 +141,9 @@ class Writer:
         raise UsageError(
             f"cannot save {attribute} ({'a parameter' if group == 'parameters' else 'fitted'}): "
             f"a {type(value).__module__}.{type(value).__qualname__} is not kept in files",
-            hint="random_state as a number" if "random_state" in attribute else "set_params with a plain value",
+            hint="Use a number as random_state."
+            if "random_state" in attribute
+            else "Use set_params with a plain value.",
         )
 
 
@@ -174,7 +176,7 @@ class Reader:
             return list(map(self.value, data))
         method = getattr(self, f"_{data['is']}", None) if data["is"] in TAGS else None
         if method is None:
-            raise ValueError(f"an entry that is {data['is']!r}")
+            raise ValueError(f"an unknown entry {data['is']!r}")
         return method(data)
 
     def _float(self, data: Mapping[str, Any]) -> float:
@@ -199,7 +201,7 @@ class Reader:
     def _texts(self, data: Mapping[str, Any]) -> Array:
         items, shape, width = data["items"], tuple(data["shape"]), data["width"]
         if not all(map(_is_plain, items)):
-            raise ValueError("a text that is none")
+            raise ValueError("an invalid text")
         if width is None:
             array = np.empty(len(items), object)
             array[:] = items
@@ -212,7 +214,7 @@ class Reader:
     def _any_array(self, data: Mapping[str, Any]) -> Array:
         """Return an array of numbers or texts; other entries are errors."""
         if data["is"] not in ("array", "texts"):
-            raise ValueError(f"an entry that is {data['is']!r} in the place of an array")
+            raise ValueError(f"an unknown entry {data['is']!r} in the place of an array")
         return self._array(data) if data["is"] == "array" else self._texts(data)
 
     def _scalar(self, data: Mapping[str, Any]) -> Any:
@@ -231,7 +233,7 @@ class Reader:
             or key.shape != (MERSENNE_STATE_SIZE,)
             or not 0 <= position <= MERSENNE_STATE_SIZE
         ):
-            raise ValueError("a random_state that is none")
+            raise ValueError("an invalid random_state")
         restored = np.random.RandomState()
         restored.set_state(state)
         return restored
@@ -254,7 +256,7 @@ def _check_name(model_class: Any, name: str) -> None:
     existing = getattr(model_class, name, None)
     is_learned = name.isidentifier() and name.endswith("_") != name.startswith("_")
     if not is_learned or callable(existing) or isinstance(existing, property):
-        raise ValueError(f"{model_class.__name__} has nothing to learn that is called {name!r}")
+        raise ValueError(f"{model_class.__name__} has no learned attribute called {name!r}")
 
 
 def _encode_texts(array: Array, name: str) -> dict[str, Any]:
@@ -262,10 +264,10 @@ def _encode_texts(array: Array, name: str) -> dict[str, Any]:
     texts = [text.item() if isinstance(text, np.generic) else text for text in array.reshape(-1).tolist()]
     invalid = next((text for text in texts if not _is_plain(text)), None)
     if invalid is not None:
-        raise UsageError(f"cannot save {name}: it holds {invalid!r:.60}", hint="whole numbers or texts")
+        raise UsageError(f"cannot save {name}: it holds {invalid!r:.60}", hint="Use whole numbers or texts.")
     width = array.dtype.itemsize // 4 if array.dtype.kind == "U" else None
     if (width or 0) * len(texts) > MAX_TEXT:
-        raise UsageError(f"cannot save {name}: {len(texts):,} texts of {width:,} characters", hint="shorter ones")
+        raise UsageError(f"cannot save {name}: {len(texts):,} texts of {width:,} characters", hint="Use shorter texts.")
     return {"is": "texts", "items": texts, "shape": list(array.shape), "width": width}
 
 

@@ -26,7 +26,7 @@ def settings(database: Database) -> dict[str, Any]:
             values.pop(name, None)
         invalid = [name for name, kind in SETTING_TYPES.items() if not isinstance(values.get(name), kind | None)]
         if invalid:
-            raise ValueError(f"{invalid[0]} is not what it should be")
+            raise ValueError(f"{invalid[0]} has an invalid type")
         return values
 
 

@@ -177,7 +177,7 @@ class PassageNotes:
             current = self._get(row, passage)
             if current.number != expected:
                 conflict = "this note was changed after you opened the page"
-                raise UsageError(conflict, hint="reload the page, and look at it again")
+                raise UsageError(conflict, hint="Reload the page and look at it again.")
             self._append(row, passage, current.start, current.quote, text)
 
     def undo(self, row: int, *, expected: int) -> None:
@@ -187,7 +187,7 @@ class PassageNotes:
             last = self.last(row)
             if not last or last != expected:
                 conflict = "there is no such change of notes to undo"
-                raise UsageError(conflict, hint="reload the page, and look at it again")
+                raise UsageError(conflict, hint="Reload the page and look at it again.")
             ((passage, start, quote),) = self.database.all(sql, (last,))
             self._append(row, passage, start, quote, "", undoes=last)
 

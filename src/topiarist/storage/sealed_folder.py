@@ -200,7 +200,7 @@ class Format:
     version: int
     label: str
     hint: str  # for a folder without a manifest
-    remedy: str = "write the store again"
+    remedy: str = "Write the store again."
     manifest: str = MANIFEST
     absent: type[TopiaristError] = InputError  # error without a manifest
     error: type[TopiaristError] = InputError  # error of an invalid manifest
@@ -275,7 +275,7 @@ def read_plain_file(path: Path, *, links: bool = True, max_bytes: int = MAX_MANI
     with os.fdopen(os.open(path, flags | (0 if links else getattr(os, "O_NOFOLLOW", 0))), "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or status.st_size > max_bytes:
-            raise ValueError("it is no plain file, or longer than any that topiarist writes")
+            raise ValueError("it is not a plain file, or longer than any that topiarist writes")
         return file.read(max_bytes)
 
 
@@ -350,7 +350,7 @@ def lock_folder(folder: Path, display_path: str = "", *, wait: float = 0.0) -> I
         ) from error
     except OSError as error:
         raise ResourceError(
-            f"cannot write in {display_path}: {error.strerror}", hint="a folder that you may write in"
+            f"cannot write in {display_path}: {error.strerror}", hint="Choose a folder that you may write in."
         ) from error
     try:
         with suppress(OSError):  # optional: a full disk is reported by the work itself

@@ -71,7 +71,8 @@ def map_tensors(path: str | Path) -> dict[str, Array]:
         if limit_error := to_limit_error(error, str(path)):
             raise limit_error from error
         raise DamagedError(
-            f"{path} is not a file of arrays that can be read: {error}", hint="a copy of the file, or write it again"
+            f"{path} is not a file of arrays that can be read: {error}",
+            hint="Use a copy of the file, or write it again.",
         ) from error
 
 
@@ -79,7 +80,7 @@ def _to_stored(name: str, array: Array) -> Array:
     array = np.asarray(array)
     stored_dtype = array.dtype.newbyteorder("<")
     if name == METADATA or stored_dtype not in NAMES:
-        raise UsageError(f"cannot write an array called {name!r} of type {array.dtype}", hint="numbers, or bool")
+        raise UsageError(f"cannot write an array called {name!r} of type {array.dtype}", hint="Use numbers or bool.")
     return np.asarray(array, stored_dtype, order="C")
 
 

@@ -25,11 +25,11 @@ def read_vocabulary(folder: Path) -> Vocabulary:
         if not all(isinstance(text, str) for text in texts) or any(
             pair.count(" ") != 1 for pair in body.get("phrases", ())
         ):
-            raise ValueError("words that are no texts, or phrases of one word")
+            raise ValueError("the words are not texts, or a phrase has one word")
         return Vocabulary(**body)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError) as error:
         if limit_error := to_limit_error(error, str(folder / VOCABULARY)):
             raise limit_error from error
         raise InputError(
-            f"{folder / VOCABULARY} cannot be read: {describe_error(error)}", hint="write the store again"
+            f"{folder / VOCABULARY} cannot be read: {describe_error(error)}", hint="Write the store again."
         ) from error

@@ -93,7 +93,7 @@ def format_like_terms(ids: Iterable[str], exclude: bool = False) -> list[str]:
     for id in ids:
         text = str(Filter(LIKE, id, exclude))
         if parse(text).items != (Filter(LIKE, id, exclude),):
-            raise UsageError(f"the id {id!r} cannot be part of a query", hint="another document")
+            raise UsageError(f"the id {id!r} cannot be part of a query", hint="Choose another document.")
         texts.append(text)
     return texts
 

@@ -51,7 +51,7 @@ def format_proposals(name: str, names: Iterable[str], limit: int = MAX_PROPOSED)
     """Return a hint with the names similar to an unknown one, or else with the first names."""
     candidates = list(names)
     proposals = find_similar_names(name, candidates, limit) or list(filter(None, candidates))[:limit]
-    return ", ".join(map(repr, proposals))
+    return f"Choose {', '.join(map(repr, proposals))}." if proposals else ""
 
 
 def find_near_words(word: str, frequencies: WordFrequencies, limit: int = 3) -> list[str]:

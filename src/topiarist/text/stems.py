@@ -30,7 +30,7 @@ def find_stems(words: Sequence[str], language: str) -> list[str]:
     if name not in Stemmer.algorithms():
         raise UsageError(
             f"there is no stemmer for {name}",
-            hint=f"leave stemming out, or use one of {', '.join(list_stem_languages())}",
+            hint=f"Omit stemming, or use one of {', '.join(list_stem_languages())}.",
         )
     stemmer = Stemmer.Stemmer(name)
     stemmed: list[str] = stemmer.stemWords(list(words))

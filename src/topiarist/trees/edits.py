@@ -158,4 +158,4 @@ def _describe_node(tree: Tree, node: int) -> str:
 
 def _list_leaves(tree: Tree) -> str:
     numbers = ", ".join(map(str, tree.leaves[:5]))
-    return f"one of the {len(tree.leaves)} leaves: {numbers}{', …' * (len(tree.leaves) > 5)}"
+    return f"Choose one of the {len(tree.leaves)} leaves: {numbers}{', …' * (len(tree.leaves) > 5)}."

@@ -516,14 +516,14 @@ def _parse_linkage(linkage: Any, names: Sequence[str] | None) -> Shape:
         raise InputError(
             f"expected row {row} of the linkage to merge two of the clusters 0 to {n_leaves + row - 1}, "
             f"got {pairs[row, column]:g}",
-            hint="the rows in the order in which SciPy made them",
+            hint="Pass the rows in the order in which SciPy made them.",
         )
     merged = pairs.astype(np.int64)
     times = np.bincount(merged.ravel(), minlength=2 * n_leaves - 1)
     if times.max(initial=0) > 1:
         raise InputError(
             f"expected each cluster to be merged once, got cluster {int(times.argmax())} merged {times.max()} times",
-            hint="the rows in the order in which SciPy made them",
+            hint="Pass the rows in the order in which SciPy made them.",
         )
     parents = np.full(2 * n_leaves - 1, -1)
     parents[merged] = cluster

@@ -160,5 +160,6 @@ def _interrupt_queries() -> Iterator[None]:
         if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
             raise
         raise StoppedError(
-            f"stopped counting: this search takes longer than {patience():g} seconds", hint="fewer beginnings*"
+            f"stopped counting: this search takes longer than {patience():g} seconds",
+            hint="Use fewer beginnings of words (word*).",
         ) from error

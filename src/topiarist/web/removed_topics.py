@@ -56,5 +56,5 @@ def with_topic_names(view: View, error: UsageError) -> tuple[str, str]:
 
     topic = missing(error)
     if topic is not None:
-        return meaning_of(view, topic, find_removed_topic(view, topic)), translate("an existing topic")
+        return meaning_of(view, topic, find_removed_topic(view, topic)), translate("Choose an existing topic.")
     return sentence(_TOPIC_NUMBER.sub(name, error.message)), _TOPIC_NUMBER.sub(name, error.hint or "")

@@ -132,10 +132,15 @@ def write_report(
 ) -> int:
     """Write the report of a collection and return its bytes; ``tell`` receives the number of texts written."""
     if documents not in DOCUMENTS:
-        raise UsageError(f"a report has {', '.join(DOCUMENTS)} documents, not {documents!r}", hint="typical")
+        raise UsageError(
+            f"expected the documents of a report to be one of {', '.join(DOCUMENTS)}, got {documents!r}",
+            hint="Use typical.",
+        )
     target = Path(path)
     if not target.absolute().parent.is_dir():
-        raise UsageError(f"there is no folder {target.parent} to write the report into", hint=target.name)
+        raise UsageError(
+            f"there is no folder {target.parent} to write the report into", hint=f"Write it to {target.name}."
+        )
     view = UnnamedView(collection) if documents == "none" else View(collection)
     size = 0
     language_code = ENGLISH if check_language(language) == AUTO else language

@@ -67,4 +67,4 @@ def test_a_library_that_is_missing_is_said(planted, monkeypatch):
     monkeypatch.setattr(tables, "import_module", missing)
     with pytest.raises(ResourceError, match="polars") as refused:
         planted.tables.topics.to_polars()
-    assert refused.value.hint == "pip install polars"
+    assert refused.value.hint == "Run pip install polars."

@@ -176,11 +176,11 @@ def test_an_allowance_that_is_too_small_is_told_and_the_grow_can_be_taken_up(tmp
 @pytest.mark.parametrize(
     ("recipe", "options", "message"),
     [
-        (Recipe(growth="annealed"), {"memory": 10**9}, "not online, annealed or by labels"),
-        (Recipe(model="ggm"), {"memory": 10**9}, "from blocks by the model cam or hplsa"),
-        (Recipe(online=True), {"memory": 10**9}, "not online, annealed or by labels"),
-        (Recipe(), {"memory": 10**9, "vectors": np.ones((N_DOCS, 2))}, "vectors are fitted in memory"),
-        (Recipe(), {"memory": 10**9, "client": object()}, "one process has all the memory"),
+        (Recipe(growth="annealed"), {"memory": 10**9}, "without online, annealed or labelled growth"),
+        (Recipe(model="ggm"), {"memory": 10**9}, "in blocks requires the model cam or hplsa"),
+        (Recipe(online=True), {"memory": 10**9}, "without online, annealed or labelled growth"),
+        (Recipe(), {"memory": 10**9, "vectors": np.ones((N_DOCS, 2))}, "vectors cannot be fitted in blocks"),
+        (Recipe(), {"memory": 10**9, "client": object()}, "a limit of memory cannot be used with a cluster"),
     ],
 )
 def test_what_grows_in_memory_alone_is_refused_before_anything_is_read(tmp_path, recipe, options, message):

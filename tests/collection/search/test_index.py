@@ -287,7 +287,7 @@ def test_a_given_tree_is_searched_too(corpus, kind, tmp_path):
 
 def test_without_a_tree_there_is_no_way_down(corpus):
     flat = SearchIndex.build(FisherKernel([PLSA(3, random_state=0).fit(corpus.counts)]), corpus)
-    with pytest.raises(UsageError, match="none of the models of this index has a tree"):
+    with pytest.raises(UsageError, match="none of the models"):
         flat.descend("bank")
 
 
@@ -295,7 +295,7 @@ def test_an_index_of_counts_alone(corpus, kernel):
     index = SearchIndex.build(kernel, corpus.counts)
     assert found_rows(index, corpus.counts[[0]], 1) == [0]
     assert index.explain(corpus.counts[[0]], 0).words[0].word.isdigit()
-    with pytest.raises(UsageError, match="a query in words needs the words of the index"):
+    with pytest.raises(UsageError, match="words of the index"):
         index.search("bank")
     with pytest.raises(UsageError, match="documents cannot be counted"):
         index.add([Document("new", "bank")])
@@ -403,7 +403,7 @@ def test_both_is_calibrated_for_every_kernel_that_has_an_end(kernel, corpus, opt
     index = SearchIndex.build(FisherKernel(kernel.models_, **options), corpus)
     itself = corpus.counts[[5]]
     assert KernelScorer(index, itself, "both").weights[0] * index.scores(itself)[5] == pytest.approx(2.0)
-    with pytest.raises(UsageError, match="with normalise=None the kernel has no end"):
+    with pytest.raises(UsageError, match="got normalise=None"):
         SearchIndex.build(FisherKernel(kernel.models_, normalise=None), corpus).search("bank", by="both")
 
 
@@ -463,7 +463,7 @@ def test_ranking_pages_show_every_document_once():
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        (5, "a query is a text or one row of counts; got int"),
+        (5, "expected a text or one row of counts as query, got int"),
         (None, "got NoneType"),
         (["bank"], "got list"),
         (b"bank", "got bytes"),

@@ -89,7 +89,7 @@ def test_rename_and_its_return(shape):
     assert named.titles == {2: "Petroleum"}
     assert not named.pending, "a name is no reason to fit again"
     assert apply(named, Rename(2, "")).rename_unnamed({2: "oil · barrel"}) == shape
-    with pytest.raises(UsageError, match="a sibling of 'Petroleum', has the name 'gas' already"):
+    with pytest.raises(UsageError, match="sibling of 'Petroleum'"):
         apply(named, Rename(2, "gas"))
 
 
@@ -271,7 +271,7 @@ def test_headings_that_cannot_be(shape):
         apply(shape, Group((0, "gas"), "x"))
     with pytest.raises(UsageError, match="cannot hold all topics"):
         apply(shape, Group(("law", "energy", "sport"), "x"))
-    with pytest.raises(UsageError, match="#7, a sibling of the heading, has the name 'sport' already"):
+    with pytest.raises(UsageError, match="#7, a sibling of the heading"):
         apply(shape, Group(("law", "gas"), "sport"))
     assert apply(shape, Group(("sport", "gas"), "sport")).path(7) == "sport ▸ sport"
 

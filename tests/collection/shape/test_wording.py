@@ -100,7 +100,7 @@ def test_two_spellings_with_or_without_blanks(line):
     "line", ["unite colour", "unite colour =", "unite = color", "seed a b", "seed a with", "ignore"]
 )
 def test_words_that_are_missing(line):
-    with pytest.raises(UsageError, match="does not go with"):
+    with pytest.raises(UsageError, match="cannot be used with"):
         parse_edit_line(line)
     assert replace_topic_names(Group(("a", 5), "x"), {"a": "all", "5": "five"}, numbers=False) == Group(
         ("all", "five"), "x"
@@ -119,7 +119,7 @@ def test_yaml_and_json_say_the_same():
         ("", "expected a list of edits, got NoneType"),
         ("just words", "expected a list of edits, got str"),
         ("- [1, 2", r"cannot be read as YAML \(line 1\)"),
-        ("- renam: {topic: a, name: b}", r"edit 1: there is no edit called 'renam'\n  Try: 'rename'"),
+        ("- renam: {topic: a, name: b}", r"edit 1: there is no edit called 'renam'\n  Try: Choose 'rename'"),
         ("- rename: {topic: a}", "edit 1: rename needs its part 'name'"),
         ("- rename: {topic: a, name: b, colour: red}", "edit 1: rename has no part called 'colour'"),
         ("- rename: {topic: a, name: [b]}", r"edit 1: name: expected str, got \['b'\]"),
@@ -180,12 +180,12 @@ def test_words_of_a_command(words, edit):
     "words", ["rename oil", "merge a", "group a b", "group a as b", "split a b 3", "move a", "delete", "pin a", "unpin"]
 )
 def test_words_that_are_no_edit_say_how_it_goes(words):
-    with pytest.raises(UsageError, match=f"Try: {words.split()[0]} "):
+    with pytest.raises(UsageError, match=f"Try: Write {words.split()[0]} "):
         parse_edit_words(words.split())
 
 
 def test_an_unknown_command_is_told_the_nearest():
-    with pytest.raises(UsageError, match=r"no edit called 'remame'\n  Try: 'rename'"):
+    with pytest.raises(UsageError, match=r"no edit called 'remame'\n  Try: Choose 'rename'"):
         parse_edit_words(["remame", "a", "b"])
 
 

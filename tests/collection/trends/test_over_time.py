@@ -67,7 +67,7 @@ def test_only_what_lies_under_a_topic(planted):
 
 
 def test_an_unknown_unit_is_refused(planted):
-    with pytest.raises(UsageError, match="expected one of day, week, month, year, got 'fortnight'"):
+    with pytest.raises(UsageError, match="got 'fortnight'"):
         planted.over_time("fortnight")
 
 

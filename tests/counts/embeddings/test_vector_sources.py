@@ -54,12 +54,12 @@ def test_a_document_without_a_vector_has_zeros():
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.txt", "1 2", "not read from .txt"),
+        ("a.txt", "1 2", "vectors, got .txt"),
         ("a.jsonl", "", "is empty"),
         ("a.jsonl", '{"id": "1", "vector": [1, 2]}\n{"id": "1", "vector": [1, 3]}', "two vectors for the id '1'"),
         ("a.jsonl", '{"id": "1", "vector": [1, 2]}\n{"id": "2", "vector": [1]}', "another length"),
         ("a.jsonl", '{"id": "1", "numbers": [1, 2]}', "vector or vectors"),
-        ("a.jsonl", "[1, 2]", "is no object"),
+        ("a.jsonl", "[1, 2]", "is not an object"),
         ("a.jsonl", "{", "cannot be read"),
         ("a.npy", "nothing", "cannot be read"),
     ],
@@ -84,7 +84,7 @@ def test_numbers_must_agree():
         source.load(2, DOCUMENTS[:2])
     nobody = to_vector_source({"x": [1.0, 2.0]})
     nobody.load(0, DOCUMENTS)
-    with pytest.raises(InputError, match="no document has one of the 1 ids"):
+    with pytest.raises(InputError, match="one of the 1 ids"):
         nobody.check(3)
     with pytest.raises(InputError, match="there is no file"):
         read_vectors("nowhere.npy")

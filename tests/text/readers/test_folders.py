@@ -214,7 +214,7 @@ def test_empty_reading_names_other_files(tmp_path: Path, monkeypatch: pytest.Mon
         "nothing to read in ./mail\n"
         "  Looked for text, web pages, PDF, office files, books, mail, tables and archives in 3 folders; "
         "found 12 .sav files.\n"
-        "  Try: save them as CSV, or name the files with --include '*.log'."
+        "  Try: Save them as CSV, or name the files with --include '*.log'."
     )
 
 
@@ -225,7 +225,7 @@ def test_empty_reading_names_other_files(tmp_path: Path, monkeypatch: pytest.Mon
         (
             ("a.dat", "b.dat", "c.sav", "README"), {},
             "in 1 folder; found 2 .dat files, 1 suffixless file, 1 .sav file.",
-            "name the files with --include '*.dat', if they hold plain text.",
+            "Name the files with --include '*.dat', if they hold plain text.",
         ),
         (
             ("a.txt", "b.txt"), {"include": "*.pdf"},
@@ -268,7 +268,7 @@ def test_no_usable_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize(
     ("source", "message", "hint"),
     [
-        ("mial", "no such file or folder: mial", "mail"),
+        ("mial", "no such file or folder: mial", "Use mail."),
         ("zzz", "no such file or folder: zzz", "Check the spelling, or pass the full path."),
         ("no/where/a.txt", "no such file or folder: no/where/a.txt",
          "Check the spelling: no/where does not exist or cannot be opened."),

@@ -270,4 +270,4 @@ def test_unreadable_folder_suggests_packages(tmp_path: Path, without_office: Non
     pdf(tmp_path / "a.pdf", "words")
     with pytest.raises(InputError, match=r"a\.pdf: needs pypdfium2") as caught:
         list(read(tmp_path))
-    assert caught.value.hint == "pip install 'topiarist[office]'"
+    assert caught.value.hint == "Run pip install 'topiarist[office]'."

@@ -88,4 +88,4 @@ def test_misspelt_column_hint(tmp_path: Path) -> None:
     path.write_text("id,img,message\n1,2,three\n")
     with pytest.raises(UsageError) as told:
         read(path, Columns(text="msg"))
-    assert told.value.hint == "--text-column message"
+    assert told.value.hint == "Use --text-column message."

@@ -39,8 +39,8 @@ def run(options: Options) -> None:
             with Collection.open(options.other) as other:
                 comparison = compare(collection.assignments, other.assignments)
         else:
-            hint = f"compare {options.folder} --before"
-            raise UsageError("compare with what? Another collection, or --before", hint=hint)
+            hint = f"Run topiarist compare {options.folder} --before, or name another collection."
+            raise UsageError("expected another collection or --before", hint=hint)
     if options.json:
         screen.json({"a": titles[0], "b": titles[1], **comparison.to_dict()})
         return

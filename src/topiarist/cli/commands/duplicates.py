@@ -98,7 +98,8 @@ def _list_similar_pairs(screen: Screen, options: Options, collection: Collection
     result = find_similar_pairs(collection, options.min_cosine)
     if result is None:
         raise UsageError(
-            "the documents of this collection have no vectors", hint="topiarist grow … --encoder, or --vectors FILE"
+            "the documents of this collection have no vectors",
+            hint="Grow the collection again with --encoder or --vectors FILE.",
         )
     if options.json:
         pairs = [

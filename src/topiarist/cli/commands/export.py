@@ -52,7 +52,9 @@ def run(options: Options) -> None:
     kind, what = _settled(options)
     target, is_file = options.output, options.output != STANDARD_OUTPUT
     if options.json and not is_file:
-        raise UsageError("--json describes a file, but the rows go to standard output", hint="--format jsonl -o -")
+        raise UsageError(
+            "--json describes a file, but the rows go to standard output", hint="Use --format jsonl with -o -."
+        )
     if what == "model":
         check_model(target, force=options.force)
     elif is_file:
@@ -88,22 +90,27 @@ def _settled(options: Options) -> tuple[str, str]:
             raise UsageError(problem.format(name), hint=format_proposals(name, names).replace("'", ""))
     if what == "model" or kind == "model":
         if not to_file:
-            raise UsageError("a model is a folder of files, which does not go to standard output", hint="-o model")
+            raise UsageError(
+                "a model is a folder of files, which does not go to standard output",
+                hint="Write to a folder, such as -o model.",
+            )
         return "model", "model"
     if kind is None:
         suffix = PurePath(options.output).suffix.lower().removeprefix(".")
         kind = suffix if suffix in known else SUFFIXES.get(suffix)
     kind = kind or ("json" if what == "tree" else None if to_file else "csv")
     if kind is None:
-        raise UsageError(f"no format is known for {options.output}", hint=f"--format {', '.join(known)}")
+        raise UsageError(
+            f"no format is known for {options.output}", hint=f"Use --format with one of {', '.join(known)}."
+        )
     what = what or ("tree" if kind in TREE_FORMATS else "documents")
     if what == "tree" and kind in TABLE_FORMATS:
         what = "topics"
     formats = TREE_FORMATS if what == "tree" else TABLE_FORMATS
     if kind not in formats:
-        raise UsageError(f"{what} cannot be written as {kind}", hint=", ".join(formats))
+        raise UsageError(f"{what} cannot be written as {kind}", hint=f"Use one of {', '.join(formats)}.")
     if kind == "parquet" and not to_file:
-        raise UsageError("Parquet needs a file", hint="-o documents.parquet")
+        raise UsageError("Parquet needs a file", hint="Write to a file, such as -o documents.parquet.")
     return kind, what
 
 

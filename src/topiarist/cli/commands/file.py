@@ -179,9 +179,9 @@ def _format(options: Options) -> str:
     if kind is None:
         kind = find_table_format(options.output) if options.output else TABLE
     if kind == TABLE and options.output:
-        raise UsageError("a table goes to the screen, not into a file", hint="--format csv")
+        raise UsageError("the format table cannot be written to a file", hint="Use --format csv.")
     if kind == "parquet" and not options.output:
-        raise UsageError("Parquet needs a file", hint="--output filed.parquet")
+        raise UsageError("Parquet needs a file", hint="Write to a file, such as --output filed.parquet.")
     if options.output:
         check_file(options.output, force=True)
     return kind
@@ -207,7 +207,9 @@ def _file_documents(
     from topiarist.collection.file.arrivals import add_documents, file_documents
 
     if options.vectors is not None and options.live and options.keeps:
-        raise UsageError("--vectors does not go with --add of standard input", hint="--embed, or a file of documents")
+        raise UsageError(
+            "--vectors cannot be used with documents of standard input", hint="Use --embed, or add a file of documents."
+        )
 
     def add(batch: Iterable[Document]) -> Iterator[FiledDocument]:
         return add_documents(
@@ -242,7 +244,10 @@ def _add_batches(
         screen.say(f"{count_noun(number, 'document')} added so far")
         yield from rows
     if not number:
-        raise InputError("no documents came on standard input", hint='lines such as {"id": "1", "text": "…"}')
+        raise InputError(
+            "expected documents on standard input, got none",
+            hint='Write lines such as {"id": "1", "text": "…"} to standard input.',
+        )
 
 
 def _flush_rows(rows: Iterable[FiledDocument], *, flush: bool) -> Iterator[FiledDocument]:

@@ -89,9 +89,11 @@ def run(options: Options) -> None:
     ways = [typed, options.queries, options.saved, options.list_saved, options.delete_saved]
     if sum(map(bool, ways)) != 1:
         problem = "expected a query, a file of queries, or a saved search"
-        raise UsageError(problem, hint="topiarist find FOLDER bail hearing")
+        raise UsageError(problem, hint="Run topiarist find FOLDER bail hearing.")
     if options.save and not typed:
-        raise UsageError("--save keeps a query that is typed", hint="topiarist find FOLDER bail hearing --save bail")
+        raise UsageError(
+            "--save requires a query on the command line", hint="Run topiarist find FOLDER bail hearing --save bail."
+        )
     with opened(options) as (screen, collection):
         if options.list_saved or options.delete_saved:
             _saved(screen, collection, options)
@@ -193,11 +195,11 @@ def _lines(path: str) -> list[str]:
     try:
         text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        hint = "a UTF-8 file, a query on each line"
+        hint = "Pass a UTF-8 file with one query on each line."
         raise UsageError(f"cannot read the queries in {path}: {error}", hint=hint) from error
     queries = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
     if not queries:
-        raise UsageError(f"there is no query in {path}", hint="a query on each line")
+        raise UsageError(f"there is no query in {path}", hint="Write one query on each line.")
     return queries
 
 
@@ -220,7 +222,7 @@ def answer_query(collection: Collection, options: Options, query: str) -> Answer
 
     if options.by not in METHODS:
         hint = f"--by {format_proposals(options.by, METHODS).split(',')[0]}".replace("'", "")
-        raise UsageError(f"a search goes by {', '.join(METHODS)}; got {options.by!r}", hint=hint)
+        raise UsageError(f"expected a search by {', '.join(METHODS)}, got {options.by!r}", hint=hint)
     search = Search(collection, query, options.by)
     rows = search.rows(options.topic)
     result = search.page(options.number, topic=options.topic, why=options.why)

@@ -158,7 +158,7 @@ def run(options: Options) -> None:
         return
     vectors = vector_source(_vector_file(options), options.embed, encoder=options.encoder, n_threads=options.threads)
     if vectors is not None and options.device != DEVICES[0]:
-        raise UsageError("vectors and words are fitted together by the processor", hint="without the setting device")
+        raise UsageError("vectors and words cannot be fitted together on a GPU", hint="Remove the setting device.")
     if in_blocks := options.cluster is not None or options.memory is not None:
         BlockGrowth(options.cluster, options.memory).check(recipe, vectors)
     blocks = {"blocks": True} if in_blocks else {}
@@ -236,13 +236,18 @@ def _recipe(options: Options) -> Recipe:
 
     check_device(options.device)
     if options.device not in TREE_MODELS[options.model].devices:
-        raise UsageError(f"the model {options.model} is fitted by the processor", hint="without the setting device")
+        raise UsageError(f"the model {options.model} cannot be fitted on a GPU", hint="Remove the setting device.")
     if STDIN in options.sources and len(options.sources) > 1:
-        raise UsageError("standard input goes alone", hint="one grow for each, or files only")
+        raise UsageError(
+            "standard input cannot be combined with other sources",
+            hint="Grow one collection for each source, or name files only.",
+        )
     hierarchy = None
     if options.hierarchy is not None:
         if not Path(options.hierarchy).is_file():
-            raise UsageError(f"there is no hierarchy at {options.hierarchy}", hint="a file with one path on each line")
+            raise UsageError(
+                f"there is no hierarchy at {options.hierarchy}", hint="Pass a file with one path on each line."
+            )
         if options.topics is not None:
             raise UsageError("--topics cannot be used with --hierarchy, which sets the number of topics")
         hierarchy = _hierarchy(options.hierarchy)

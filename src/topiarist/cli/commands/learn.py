@@ -74,7 +74,7 @@ def _labels(collection: Collection, options: Options) -> tuple[dict[str, tuple[s
         near_ids = collection.documents.near_ids(strangers[0])
         raise InputError(
             f"no id of {options.labels} is in the collection, such as {strangers[0]!r:.40}",
-            hint=" or ".join(near_ids) or "ids as topiarist find shows them",
+            hint=f"Use the id {' or '.join(near_ids)}." if near_ids else "Use ids that topiarist find shows.",
         )
     return {name: labels for name, labels in rows.items() if name in known_ids}, strangers
 

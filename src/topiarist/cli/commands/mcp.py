@@ -26,6 +26,6 @@ def run(options: Options) -> None:
         from topiarist.cli import reading_server
     except ModuleNotFoundError as error:
         raise ResourceError(
-            f"the package {error.name} is needed for this protocol", hint="pip install 'topiarist[mcp]'"
+            f"the package {error.name} is needed for this protocol", hint="Run pip install 'topiarist[mcp]'."
         ) from error
     reading_server.server(options.folder).run("stdio")

@@ -73,20 +73,22 @@ def _check(options: Options) -> None:
     typed = {"--with": options.with_ is not None, "--at": options.at is not None, "--pick": bool(options.pick)}
     ways = [name for name, is_typed in typed.items() if is_typed]
     if len(ways) > 1:
-        raise UsageError(f"{' and '.join(ways)} do not go together", hint="one after the other")
+        raise UsageError(f"{' and '.join(ways)} cannot be used together", hint="Use them one after the other.")
     if options.pick and options.topic is not None:
-        raise UsageError("--topic does not go with --pick, which names its topics", hint="without --topic")
+        raise UsageError("--topic cannot be used with --pick, which names its topics", hint="Omit --topic.")
     needs = {"--apply": options.apply, "--all": options.all, "--output": options.output is not None}
     of_server = {"--model": bool(options.model), "--allow-remote": options.allow_remote}
     if options.with_ is None and options.at is None and (unused := [name for name, value in needs.items() if value]):
-        raise UsageError(f"{unused[0]} needs --with or --at", hint="--with COMMAND, --at URL")
+        raise UsageError(f"{unused[0]} needs --with or --at", hint="Use --with COMMAND or --at URL.")
     if options.at is None and (unused := [name for name, value in of_server.items() if value]):
-        raise UsageError(f"{unused[0]} goes with a server", hint="--at URL")
+        raise UsageError(f"{unused[0]} requires a server", hint="Add --at URL.")
     if options.output is not None:
         from topiarist.cli.terminal.targets import check_file
 
         if not options.output.lower().endswith(".json"):
-            raise UsageError(f"edits are kept in a .json file, got {options.output}", hint="names.json")
+            raise UsageError(
+                f"expected a .json file for edits, got {options.output}", hint="Write to a file such as names.json."
+            )
         check_file(options.output, force=options.force)
 
 

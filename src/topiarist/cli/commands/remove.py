@@ -112,7 +112,11 @@ def _forget(screen: Screen, collection: Collection, removal: Removal, earlier: E
 def _agreed(screen: Screen, collection: Collection, removal: Removal, earlier: EarlierRemovals) -> None:
     """Print what would be erased and ask for confirmation; fail without a terminal."""
     if screen.options.json or not sys.stdin.isatty():
-        raise UsageError("--forget cannot be undone and needs confirmation", hint="--yes, after --dry-run")
+        raise UsageError(
+            "--forget cannot be undone and needs confirmation", hint="Check the list with --dry-run, then add --yes."
+        )
     _print_preview(screen, collection, removal, "to be forgotten for good", earlier)
     if not typer.confirm("This cannot be undone. Forget them?", default=False, err=True):
-        raise UsageError("nothing was forgotten", hint="without --forget they can be brought back")
+        raise UsageError(
+            "the erasure was not confirmed, and nothing was changed", hint="Omit --forget to bring documents back."
+        )

@@ -80,7 +80,10 @@ def _from_file(review: Review, path: str) -> tuple[int, int]:
     for id, labels in read_labels(path).items():
         answer = ANSWERS.get(labels[0].lower())
         if answer is None or len(labels) > 1:
-            raise InputError(f"{path} has {'|'.join(labels)[:60]!r} for {id!r}: expected y, n or skip", hint="y")
+            raise InputError(
+                f"{path} has {'|'.join(labels)[:60]!r} for {id!r}: expected y, n or skip",
+                hint="Write y, n or skip in the column of answers.",
+            )
         row = documents.row_of(id)
         if row not in review.order.answers:
             answers[row] = answer

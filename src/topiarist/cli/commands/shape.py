@@ -80,12 +80,16 @@ def _check(options: Options) -> None:
     }  # fmt: skip
     actions = [name for name, value in requests.items() if value]
     if len(actions) > 1:
-        raise UsageError(f"{' and '.join(actions)} do not go together", hint="one after the other")
+        raise UsageError(f"{' and '.join(actions)} cannot be used together", hint="Use them one after the other.")
     fit = {True: "--refit", False: "--no-refit", None: ""}[options.refit]
     if fit and (actions or fit == "--no-refit") and actions != ["edits"]:
-        raise UsageError(f"{fit} goes with edits{f', not with {actions[0]}' if actions else ''}", hint=f"without {fit}")
+        raise UsageError(
+            f"{fit} requires edits{f', and cannot be used with {actions[0]}' if actions else ''}", hint=f"Omit {fit}."
+        )
     if options.dry_run and (options.log or options.words or options.interactive):
-        raise UsageError(f"--dry-run does not go with {actions[0]}", hint="undo takes back what was tried")
+        raise UsageError(
+            f"--dry-run cannot be used with {actions[0]}", hint="Omit --dry-run. The option undo reverts the last edit."
+        )
 
 
 def _edits_of(words: Sequence[str]) -> tuple[Edit, ...]:
@@ -97,11 +101,11 @@ def _edits_of(words: Sequence[str]) -> tuple[Edit, ...]:
                 text = file.read()
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", "") or "not text"
-            hint = "a .yaml or .json file of edits"
+            hint = "Pass a .yaml or .json file of edits."
             raise UsageError(f"cannot read {words[0]}: {reason.lower()}", hint=hint) from None
         return read_edits(text, format="json" if words[0].lower().endswith(".json") else "yaml")
     if len(words) == 1 and os.path.isfile(words[0]):
-        raise UsageError(f"edits come from .yaml or .json files, got {words[0]}", hint="edits.yaml")
+        raise UsageError(f"edits come from .yaml or .json files, got {words[0]}", hint="Use a file such as edits.yaml.")
     return (parse_edit_words(list(words)),)
 
 
@@ -118,7 +122,9 @@ def _edit(screen: Screen, collection: Collection, options: Options) -> None:
     before = take_snapshot(collection.outline, collection)
     shape, uses = preview_edits(collection, edits), find_word_uses(collection, edits)
     if options.refit and edits and not shape.pending:
-        raise UsageError("such edits need no fit, and --refit would do nothing", hint="the edit, then --refit alone")
+        raise UsageError(
+            "these edits need no fit, so --refit has no effect", hint="Make the edit first, then run --refit alone."
+        )
     began = time.perf_counter()
     uses_after: Sequence[WordUse] = ()
     if not options.dry_run:
@@ -341,7 +347,7 @@ def _answer_line(screen: Screen, collection: Collection, word: str, rest: str, l
         return
     if word not in (*EDIT_KINDS, "undo", "refit"):
         hint = format_proposals(word, [*EDIT_KINDS, *(form.split()[0] for form in COMMANDS)])
-        raise UsageError(f"there is nothing called {word!r} to do here", hint=hint)
+        raise UsageError(f"there is no action or edit called {word!r}", hint=hint)
     snapshot_before = take_snapshot(collection.outline, collection)
     if word == "undo":
         screen.print(f"Undone: {undo_last_step(collection)}")

@@ -77,7 +77,8 @@ def _query(collection: Collection, options: Options) -> str:
     for name in (*options.documents, *unlike):
         if name not in collection.documents:
             raise UsageError(
-                f"{name!r} is a file: a saved search knows documents by their ids", hint="file --add first"
+                f"{name!r} is a file, but a saved search requires ids of documents",
+                hint="Add the file to the collection first, with topiarist file --add.",
             )
     return " ".join([*format_like_terms(options.documents), *format_like_terms(unlike, exclude=True)])
 

@@ -41,7 +41,9 @@ class Options(FolderOptions):
 
 def run(options: Options) -> None:
     if options.until and not options.since:
-        raise UsageError("until when, but since when?", hint=f"--since {options.until} --until {options.until}")
+        raise UsageError(
+            "--until requires --since", hint=f"Add --since, such as --since {options.until} --until {options.until}."
+        )
     with opened(options) as (screen, collection):
         (_show_changes if options.since else _show_topics)(screen, collection, options)
 

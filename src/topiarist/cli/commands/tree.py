@@ -67,7 +67,7 @@ def _check(options: Options) -> None:
     ways = {"--topics": options.topics, "--detail": options.detail, "--depth": options.depth}
     ways_set = [way for way, value in ways.items() if value is not None]
     if len(ways_set) > 1:
-        raise UsageError(f"{' and '.join(ways_set)} both set the detail", hint=f"{ways_set[0]} alone")
+        raise UsageError(f"{' and '.join(ways_set)} both set the detail", hint=f"Use {ways_set[0]} alone.")
 
 
 def select_visible(collection: Collection, top: int, options: Options, default_detail: str) -> frozenset[int]:

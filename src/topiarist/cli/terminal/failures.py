@@ -100,7 +100,7 @@ def _lack_of_address_space(limit: int) -> SystemLimitError:
     return SystemLimitError(
         f"there is not enough memory: the limit is {size(limit)}, and {needed}; "
         f"growing a small collection needs {size(GROW_ADDRESS_SPACE)}",
-        hint="ulimit -v unlimited, or a higher limit of the address space",
+        hint="Run ulimit -v unlimited, or set a higher limit of the address space.",
     )
 
 

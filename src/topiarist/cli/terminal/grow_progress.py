@@ -122,8 +122,8 @@ class Progress(ProgressReporter):
         if short:
             raise ResourceError(
                 f"growing this collection needs about {size(short.needed)} of memory, {size(short.free)} are free",
-                hint=f"--memory {size(short.free / 4).replace(' ', '')}, --limit {short.documents_that_fit} or "
-                "min-documents = 10 in topiarist.toml",
+                hint=f"Use --memory {size(short.free / 4).replace(' ', '')}, --limit {short.documents_that_fit} or "
+                "min-documents = 10 in topiarist.toml.",
             )
 
     def _update_growth(self, record: Record) -> None:

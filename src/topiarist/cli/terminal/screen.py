@@ -123,7 +123,7 @@ class Screen:
             self.notes.print(Text(lead + self.typed(str(form), *values)), soft_wrap=True)
 
     def fits(self, text: str, room: int) -> str:
-        """Print text without line breaks, cut to the columns of a terminal."""
+        """Return a text in one line, cut to ``room`` columns of a terminal."""
         from topiarist.trees.tree_text import shorten
 
         plain = one_line(text)

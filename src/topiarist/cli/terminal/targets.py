@@ -25,7 +25,10 @@ def check_file(target: str, *, force: bool) -> None:
     """A file that may be written: not a folder, not in a collection, and not there unless it may be replaced."""
     _outside(target)
     if os.path.isdir(target):
-        raise UsageError(f"{target} is a folder, and a file is to be written", hint=os.path.join(target, "NAME.csv"))
+        raise UsageError(
+            f"{target} is a folder, and a file is to be written",
+            hint=f"Write to a file in it, such as {os.path.join(target, 'NAME.csv')}.",
+        )
     _new(target, force=force)
 
 
@@ -48,10 +51,10 @@ def check_model(target: str, *, force: bool) -> None:
     if not os.path.lexists(target):
         return
     if os.path.islink(target) or not Path(target, DESCRIPTION).is_file():
-        raise UsageError(f"{target} is not a model that could be replaced", hint="another name")
+        raise UsageError(f"{target} is not a model that could be replaced", hint="Choose another name.")
     strangers = sorted(set(os.listdir(target)) - MODEL_FILES)
     if strangers:
-        raise UsageError(f"{target} holds more than a model: {strangers[0]}", hint="another name")
+        raise UsageError(f"{target} holds more than a model: {strangers[0]}", hint="Choose another name.")
 
 
 def _outside(target: str) -> None:
@@ -60,7 +63,7 @@ def _outside(target: str) -> None:
         if _holds_a_collection(folder):
             relation = "is" if folder == place else "lies in"
             problem = f"{target} {relation} a collection, which only topiarist writes"
-            raise UsageError(problem, hint="a place outside of it")
+            raise UsageError(problem, hint="Choose a place outside of it.")
 
 
 def _holds_a_collection(folder: Path) -> bool:
@@ -74,7 +77,7 @@ def _holds_a_collection(folder: Path) -> bool:
 
 def _new(target: str, *, force: bool) -> None:
     if os.path.lexists(target) and not force:
-        raise UsageError(f"there is a {target} already", hint="--force to replace it, or another name")
+        raise UsageError(f"{target} exists already", hint="Use --force to replace it, or choose another name.")
 
 
 def check_figure(path: str | None, *, force: bool = False) -> None:
@@ -82,14 +85,16 @@ def check_figure(path: str | None, *, force: bool = False) -> None:
     if path is None:
         return
     if Path(path).suffix.lower() not in FIGURE_KINDS:
-        raise UsageError(f"expected a file that ends in .png, .svg or .pdf, got {path}", hint="tree.svg")
+        raise UsageError(
+            f"expected a file that ends in .png, .svg or .pdf, got {path}", hint="Write to a file such as tree.svg."
+        )
     if not Path(path).absolute().parent.is_dir():
-        raise UsageError(f"there is no folder {Path(path).parent} to draw into", hint=Path(path).name)
+        raise UsageError(f"the folder {Path(path).parent} does not exist", hint=f"Write it to {Path(path).name}.")
     _new(path, force=force)
     if importlib.util.find_spec("matplotlib") is None:
         folder, name = os.path.split(typed_command())
         pip = os.path.join(folder, "pip") if name and folder else "pip"
-        raise ResourceError("drawing needs matplotlib, which is not installed", hint=f"{pip} install matplotlib")
+        raise ResourceError("drawing needs matplotlib, which is not installed", hint=f"Run {pip} install matplotlib.")
 
 
 def save_figure(draw: Callable[[], Any], path: str) -> None:
@@ -108,4 +113,4 @@ def save_figure(draw: Callable[[], Any], path: str) -> None:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise UsageError(f"cannot write {path}: {error.strerror or error}", hint="another file") from None
+        raise UsageError(f"cannot write {path}: {error.strerror or error}", hint="Choose another file.") from None

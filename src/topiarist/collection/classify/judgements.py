@@ -64,7 +64,7 @@ class Judgements(JudgementTable):
             labels = self._check_last_entry(row, expected)
             last = self.of([row]).get(row)
             if last is None or last.kind == TAKE_BACK:
-                raise UsageError("there is nothing to take back: this document has no judgement")
+                raise UsageError("this document has no judgement to undo")
             return self._write(row, TAKE_BACK, labels, last.before)
 
     def update_counts(self, counts: Counter[str], number: int) -> Counter[str]:
@@ -78,7 +78,7 @@ class Judgements(JudgementTable):
     def _check_last_entry(self, row: int, expected: int) -> tuple[str, ...]:
         """Return the labels of a document; raise an error if its newest entry is not the expected one."""
         if self.last_number_of(row) != expected:
-            raise JudgementChangedError("this document was judged after you opened the page", hint="reload the page")
+            raise JudgementChangedError("this document was judged after you opened the page", hint="Reload the page.")
         return Documents(self.database).labels_of([row])[0]
 
     def _write(self, row: int, kind: str, old_labels: tuple[str, ...], new_labels: tuple[str, ...]) -> Judgement:
@@ -95,7 +95,7 @@ def choose_labels(
     checked_labels = [] if move and not is_multilabel else list(labels)
     others = [other] if other and (move or is_multilabel) else []
     if not checked_labels and not others:
-        hint = "check one of its labels, or Leave" if is_multilabel else "one of the list, then Move"
+        hint = "Check one of its labels, or choose Leave." if is_multilabel else "Choose one of the list, then Move."
         raise UsageError("choose the category that the document belongs to", hint=hint)
     old_labels = collection.documents.labels_of([row])[0]
     known_labels = {*(collection.categories.names if collection.categories is not None else ()), *old_labels}
@@ -106,7 +106,8 @@ def choose_labels(
     if unknown_labels:
         suggestions = find_near_words(unknown_labels[0], [(label, 1) for label in sorted(known_labels)], 3)
         raise UsageError(
-            f"there is no category {unknown_labels[0][:60]!r}", hint=" or ".join(suggestions) or "one of the list"
+            f"there is no category {unknown_labels[0][:60]!r}",
+            hint=f"Choose {' or '.join(suggestions)}." if suggestions else "Choose a category of the list.",
         )
     # a model with one label per document learns the first label; a judgement leaves the others unchanged
     return (

@@ -20,7 +20,6 @@ from topiarist.text.readers.delimited import CSV_DELIMITERS, TSV_DELIMITERS, rea
 from topiarist.text.readers.items import File
 from topiarist.text.readers.jsonl import read_object_rows
 from topiarist.text.readers.tables import Row
-from topiarist.text.spelling import format_proposals
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -67,7 +66,7 @@ def find_default_column(collection: Collection) -> str:
         names = ", ".join(f"{column.name} ({column.values})" for column in columns)
         raise UsageError(
             f"no document has labels, and {len(columns)} columns may hold them: {names}",
-            hint=" or ".join(column.command for column in columns),
+            hint=f"Run {' or '.join(column.command for column in columns)}.",
         )
     return columns[0].name if columns else ""
 
@@ -114,7 +113,9 @@ def read_labels(path: str, separator: str | None = None) -> dict[str, tuple[str,
     """Return the labels of each document of a table; ``separator`` divides a cell, by default at | and ;."""
     suffix = Path(path).suffix.lower()
     if suffix not in KINDS:
-        raise UsageError(f"expected a table of labels, .csv, .tsv or .jsonl, got {path}", hint="labels.csv")
+        raise UsageError(
+            f"expected a table of labels, .csv, .tsv or .jsonl, got {path}", hint="Pass a file such as labels.csv."
+        )
     labels_by_id: dict[str, dict[str, None]] = {}
     try:
         for id, value in _read_pairs(path, KINDS[suffix]):
@@ -123,13 +124,15 @@ def read_labels(path: str, separator: str | None = None) -> dict[str, tuple[str,
             labels_by_id.setdefault(id, {}).update(dict.fromkeys(filter(None, labels)))
     except FileNotFoundError:
         raise UsageError(
-            f"there is no file of labels at {path}", hint="a table with the columns id and label"
+            f"there is no file of labels at {path}", hint="Pass a table with the columns id and label."
         ) from None
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {(error.strerror or str(error)).lower()}", hint="another file") from None
+        raise UsageError(
+            f"cannot read {path}: {(error.strerror or str(error)).lower()}", hint="Choose another file."
+        ) from None
     result = {id: tuple(labels) for id, labels in labels_by_id.items() if id and labels}
     if not result:
-        raise InputError(f"there is no label in {path}", hint="a table with the columns id and label")
+        raise InputError(f"there is no label in {path}", hint="Pass a table with the columns id and label.")
     return result
 
 
@@ -140,7 +143,9 @@ def _read_pairs(path: str, delimiters: str) -> Iterator[tuple[str, Any]]:
     header: list[str] = []
     for row in rows:
         if not isinstance(row, Row):
-            raise InputError(f"line {row.place} of {path} cannot be read: {row.reason}", hint="one row per document")
+            raise InputError(
+                f"line {row.place} of {path} cannot be read: {row.reason}", hint="Use one row for each document."
+            )
         header = header if header and delimiters else list(row.cells)  # every object has its own keys
         id, label = (_find_column(header, names, path) for names in (ID_COLUMN_NAMES, TABLE_LABEL_NAMES))
         if id in row.cells and label in row.cells:
@@ -158,7 +163,6 @@ def _find_column(header: Sequence[str], names: tuple[str, ...], path: str) -> st
     for name in names:
         if name in by_name:
             return by_name[name]
-    suggestion = format_proposals(names[0], header)
     raise UsageError(
-        f"{path} has no column {names[0]!r}, only {', '.join(header)}", hint=f"{names[0]}, not {suggestion}"
+        f"{path} has no column {names[0]!r}, only {', '.join(header)}", hint=f"Call the column {names[0]}."
     )

@@ -146,7 +146,7 @@ def learn_categories(
         if (collection.generation.folder, len(collection)) != version:
             raise ResourceError(
                 f"{collection.folder.display_path} was changed meanwhile: it has other documents now",
-                hint="run it again",
+                hint="Run it again.",
             )
         with new_part(generation, CATEGORIES) as part:
             contents.write_categories(part.folder, final)
@@ -164,7 +164,7 @@ def _read_label_table(
     """Return labels by row, and the column that they are from; None for the labels that the documents have."""
     if labels is not None and column:
         raise UsageError(
-            "labels come from a table or from a column, not from both", hint="omit the table or the column"
+            "expected labels from a table or from a column, got both", hint="Omit the table or the column."
         )
     if labels is not None:
         return {collection.documents.row_of(name): tuple(names) for name, names in labels.items() if names}, ""
@@ -206,7 +206,7 @@ def _select_labels(
 def _suggest_labels(collection: Collection) -> str:
     """Return a hint with other sources of labels: columns of the collection, or a table."""
     columns = [column.command for column in list_label_columns(Figures(collection))[:MAX_COLUMNS]]
-    return " or ".join([*columns, "--labels FILE, a table with the columns id and label"])
+    return f"Use {' or '.join([*columns, 'a table with the columns id and label (--labels FILE)'])}."
 
 
 def _group_linked_documents(collection: Collection, rows: Array) -> list[list[int]]:

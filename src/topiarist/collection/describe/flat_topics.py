@@ -122,7 +122,7 @@ def set_general_words_aside(
         raise InputError(
             f"no word distinguishes the {corpus.n_docs:,} documents: each counted word ({corpus.n_words:,}) "
             "occurs in more than half of the documents",
-            hint="more documents, documents that differ more, or rarer words too (min-documents = 1 in topiarist.toml)",
+            hint="Add documents that differ more, or count rarer words too (min-documents = 1 in topiarist.toml).",
         )
     counts, vocabulary = select_words(corpus.counts, corpus.vocabulary, ~general, scratch)
     order = np.argsort(-corpus.vocabulary.totals, kind="stable")
@@ -135,7 +135,7 @@ def check_documents(corpus: Corpus, n_topics: int | None, noun: str) -> None:
     if corpus.n_docs == corpus.n_empty:
         raise InputError(
             "no document has a word that fewer than half of the documents have: no word distinguishes them",
-            hint="more documents, or documents that differ more",
+            hint="Add more documents, or documents that differ more.",
         )
     check_enough(corpus, n_topics or 1, noun)
 
@@ -145,8 +145,8 @@ def check_enough(corpus: Corpus, n_topics: int, noun: str) -> None:
     filled = corpus.n_docs - corpus.n_empty
     if filled < n_topics:
         raise InputError(
-            f"{n_topics} {noun} need at least as many documents with words; {filled} came",
-            hint=f"--{noun} {max(1, filled // 10)}, or more documents",
+            f"{n_topics} {noun} need at least as many documents with words, got {filled}",
+            hint=f"Ask for at most {max(1, filled // 10)} {noun}, or add documents.",
         )
 
 

@@ -25,7 +25,10 @@ def plot_tree(tree: Collection | TopicTree, ax: Axes | None = None, *, detail: s
     """Draw a tree with the words of its topics, to the level of ``detail``."""
     topic_tree = tree.tree if isinstance(tree, Collection) else tree
     if not isinstance(topic_tree, TopicTree):
-        raise InputError(f"expected a Collection or a TopicTree, got {type(tree).__name__}", hint="grow_tree(corpus)")
+        raise InputError(
+            f"expected a Collection or a TopicTree, got {type(tree).__name__}",
+            hint="Pass the result of grow_tree(corpus).",
+        )
     axes: Axes = topic_tree.draw(ax, detail)
     return axes
 
@@ -40,7 +43,7 @@ def plot_curve(source: Collection | TopicTree | Curve | object, ax: Axes | None 
     if not isinstance(curve, Curve):
         raise InputError(
             "expected a tree whose number of leaves was chosen by held-out words, got one without a curve",
-            hint="no number of topics given",
+            hint="Grow the tree without a number of topics.",
         )
     axes: Axes = curve.plot(ax)
     return axes
@@ -53,7 +56,7 @@ def plot_time(
     require_matplotlib()
     spread = source.over_time(by) if isinstance(source, Collection) else source
     if not len(spread.periods):
-        raise UsageError("no document has a date", hint="documents with dates")
+        raise UsageError("no document has a date", hint="Add documents with dates.")
     axes: Axes = _new_axes(ax, (8.0, 4.0))
     filled = np.flatnonzero(spread.periods.documents > 0)
     days = np.array(spread.periods.first, "datetime64[D]")[filled]
@@ -85,7 +88,10 @@ def plot_compare(
     ids = {id: row for row, id in enumerate(other.documents.ids()[: len(other)])}
     common_rows = [(row, ids[id]) for row, id in enumerate(collection.documents.ids()[: len(collection)]) if id in ids]
     if not common_rows:
-        raise InputError("expected two collections of the same documents, got two without one in common", hint="ids")
+        raise InputError(
+            "expected two collections of the same documents, got two without one in common",
+            hint="Use the same ids in both.",
+        )
     sides = [
         _shares(side, [pair[place] for pair in common_rows], detail) for place, side in enumerate((collection, other))
     ]

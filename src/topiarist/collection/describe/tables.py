@@ -117,7 +117,9 @@ def _iter_values(values: Iterable[Any] | None, n_docs: int, name: str) -> Iterat
     for value in itertools.repeat(None, n_docs) if values is None else values:
         n += 1
         yield value
-    raise InputError(f"expected {name} of each of {n_docs} documents, got {n}", hint="an empty one where there is none")
+    raise InputError(
+        f"expected {name} of each of {n_docs} documents, got {n}", hint="Use an empty value for a document without one."
+    )
 
 
 def find_table_format(path: str | Path) -> str:
@@ -126,7 +128,7 @@ def find_table_format(path: str | Path) -> str:
     suffixes = [name for name in TABLE_FORMATS if name != "excel"]  # as a suffix it is no format of ours
     if suffix not in suffixes:
         expected = ", ".join(f".{name}" for name in suffixes)
-        raise UsageError(f"expected a file that ends in {expected}, got {path}", hint="--format csv")
+        raise UsageError(f"expected a file that ends in {expected}, got {path}", hint="Use --format csv.")
     return suffix
 
 
@@ -150,7 +152,7 @@ def write_table(
         "parquet": partial(write_parquet, types=types),
     }
     if kind not in writers:
-        raise UsageError(f"format must be one of {', '.join(TABLE_FORMATS)}, got {kind!r}", hint="'csv'")
+        raise UsageError(f"format must be one of {', '.join(TABLE_FORMATS)}, got {kind!r}", hint="Use 'csv'.")
     if kind == "parquet":
         _import_arrow()  # before anything is made
     numbers = itertools.count()
@@ -233,7 +235,9 @@ def write_parquet(
         while batch:
             for row in batch:
                 _check_columns(row, schema.names)
-            writer.write_table(_make_arrow_table(pyarrow, batch, schema, hint="--format jsonl, which takes any"))
+            writer.write_table(
+                _make_arrow_table(pyarrow, batch, schema, hint="Use the format jsonl, which takes any value.")
+            )
             batch = list(itertools.islice(waiting, BATCH))
 
 
@@ -241,7 +245,7 @@ def arrow_table(rows: Sequence[Row], types: Mapping[str, str] = MappingProxyType
     """Convert rows to a pyarrow table."""
     pyarrow = _import_arrow("a table of Arrow")
     return _make_arrow_table(
-        pyarrow, list(rows), _make_schema(pyarrow, rows, (), types), hint="the rows as dictionaries"
+        pyarrow, list(rows), _make_schema(pyarrow, rows, (), types), hint="Pass the rows as dictionaries."
     )
 
 
@@ -273,7 +277,9 @@ def _check_columns(row: Row, columns: Sequence[str]) -> None:
     """Raise InputError for a column that the first rows do not have."""
     if len(row) > len(columns) or not row.keys() <= set(columns):
         late = next(name for name in row if name not in columns)
-        raise InputError(f"expected the columns {', '.join(columns)}, got {late!r} in a later row", hint="jsonl")
+        raise InputError(
+            f"expected the columns {', '.join(columns)}, got {late!r} in a later row", hint="Use the format jsonl."
+        )
 
 
 def _import_arrow(purpose: str = "writing Parquet") -> Any:
@@ -410,5 +416,5 @@ def _import_library(name: str, problem: str = "", package: str = "") -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        problem = problem or f"a table for {name} needs it, and it is not installed"
-        raise ResourceError(problem, hint=f"pip install {package or name}") from error
+        problem = problem or f"a table for {name} requires this package, which is not installed"
+        raise ResourceError(problem, hint=f"Run pip install {package or name}.") from error

@@ -85,7 +85,8 @@ class UniqueIds:
         if document.id in self.ids:
             if not self.rename:
                 raise InputError(
-                    f"there is a document {document.id!r} already", hint="Rename documents (--rename), or leave it out."
+                    f"a document with the id {document.id!r} exists already",
+                    hint="Rename documents (--rename), or leave it out.",
                 )
             number = self.last_numbers.get(document.id, 1) + 1
             while f"{document.id}#{number}" in self.ids:

@@ -321,7 +321,7 @@ def _refile(collection: Collection, part: Batch, rho: float, *, several: bool) -
 
 def _check_rho(rho: float) -> None:
     if not 0 <= rho <= 1:
-        raise UsageError(f"rho is a probability from 0 to 1, got {rho}", hint="0.5")
+        raise UsageError(f"expected rho from 0 to 1, got {rho}", hint="Use 0.5.")
 
 
 def _load_limits(collection: Collection, name: str) -> LengthLimits:

@@ -251,7 +251,7 @@ def graft_leaf(model: TreeModel, branch: BranchProposal, name: str | None = None
     if tree.is_leaf(parent):
         raise InputError(
             f"expected a parent that has children, got the leaf {parent}",
-            hint="propose branches again: the tree changed",
+            hint="Propose branches again, because the tree changed.",
         )
     siblings = {tree.names[child] for child in tree.children(parent)}
     names = (make_child_name(tree.names[parent], position) for position in count_from(len(siblings) + 1))

@@ -64,13 +64,19 @@ class BlockGrowth:
         """Raise UsageError for a recipe that only grows in memory."""
         if not _possible(recipe):
             raise UsageError(
-                f"a tree grows from blocks by the model {join_names(KINDS)}, and not online, annealed or by labels",
-                hint="without --cluster and --memory",
+                f"a tree in blocks requires the model {join_names(KINDS)}, without online, annealed or labelled growth",
+                hint="Grow it without a cluster (--cluster) and without a limit of memory (--memory).",
             )
         if vectors is not None:
-            raise UsageError("vectors are fitted in memory", hint="without --cluster and --memory")
+            raise UsageError(
+                "vectors cannot be fitted in blocks",
+                hint="Grow it without a cluster (--cluster) and without a limit of memory (--memory).",
+            )
         if self.client is not None and self.memory is not None:
-            raise UsageError("one process has all the memory", hint="limit the memory of the workers where they start")
+            raise UsageError(
+                "a limit of memory cannot be used with a cluster",
+                hint="Limit the memory of the workers when you start them.",
+            )
 
     def jobs(self, n_threads: int | None) -> Jobs:
         """Return the cluster or the number of processes that count texts."""

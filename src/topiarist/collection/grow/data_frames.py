@@ -102,7 +102,7 @@ class SeriesDocuments:
                 self.problems.append(Problem(f"row {number}", "no text"))
             else:
                 raise InputError(
-                    f"expected texts, got {type(value).__name__} in row {number}", hint="a column of strings"
+                    f"expected texts, got {type(value).__name__} in row {number}", hint="Pass a column of strings."
                 )
 
 

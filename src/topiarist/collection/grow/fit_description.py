@@ -46,7 +46,7 @@ def open_corpus(generation: Generation, counts: Csr, counting: Counting) -> Corp
     if len(documents) != number:
         raise DamagedError(
             f"{generation.display_path} has {len(documents):,} documents and counts of {number:,}",
-            hint="topiarist check",
+            hint="Run topiarist check.",
         )
     return Corpus(
         LookupSequence(number, lambda rows: [document.id for document in documents.load_many(rows, texts=False)]),

@@ -270,9 +270,9 @@ def _fit_hierarchy(corpus: Corpus, tree: Tree, parameters: dict[str, Any]) -> HP
         examples = sorted({label for document_labels in corpus.labels for label in document_labels})[:5]
         raise InputError(
             "no document has a label that is a name of the hierarchy",
-            hint=f"--label-column; labels are {', '.join(examples)}"
+            hint=f"Choose another column of labels (--label-column) than that of {', '.join(examples)}."
             if examples
-            else "--label-column, or --labels FILE",
+            else "Name a column of labels (--label-column) or a table (--labels FILE).",
         )
     if max(map(len, labels)) < 2:
         y: Any = [document_labels[0] if document_labels else None for document_labels in labels]

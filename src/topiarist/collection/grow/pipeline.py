@@ -254,7 +254,7 @@ def find_same_collection(folder: str, made_from: str | None, *, resume: bool) ->
     try:
         collection = Collection.open(folder)
     except DamagedError as error:
-        raise DamagedError(error.message, hint=f"{error.hint}; or pass --force to replace it") from None
+        raise DamagedError(error.message, hint=f"{error.hint} Pass --force to replace it.") from None
     if made_from is not None and collection.settings.get(MADE_FROM) == made_from:
         if collection.tree.stopped != "interrupted":
             return collection

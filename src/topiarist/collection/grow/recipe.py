@@ -75,26 +75,33 @@ class Recipe:
 
     def __post_init__(self) -> None:
         if self.model not in TREE_MODELS:
-            raise UsageError(f"there is no model called {self.model!r}", hint=", ".join(TREE_MODELS))
+            raise UsageError(f"there is no model called {self.model!r}", hint=f"Use one of {', '.join(TREE_MODELS)}.")
         self._check_growth()
         if self.dates not in (DATES_AUTO, *ORDERS):
-            raise UsageError(f"dates are {' or '.join(ORDERS)}, or {DATES_AUTO}; got {self.dates!r}", hint=ORDERS[0])
+            raise UsageError(
+                f"expected dates to be {', '.join(ORDERS)} or {DATES_AUTO}, got {self.dates!r}",
+                hint=f"Use {ORDERS[0]}.",
+            )
         if self.vectors not in VECTOR_CHOICES:
-            raise UsageError(f"expected vectors {' or '.join(VECTOR_CHOICES)}, got {self.vectors!r}", hint=NO_VECTORS)
+            raise UsageError(
+                f"expected vectors {' or '.join(VECTOR_CHOICES)}, got {self.vectors!r}", hint=f"Use {NO_VECTORS}."
+            )
         if self.languages not in LANGUAGE_WAYS:
             raise UsageError(
-                f"languages are grown {', '.join(LANGUAGE_WAYS)}; got {self.languages!r}",
-                hint=f'languages = "{TOGETHER}"',
+                f"expected languages to be one of {', '.join(LANGUAGE_WAYS)}, got {self.languages!r}",
+                hint=f'Set languages = "{TOGETHER}".',
             )
         if self.languages == APART and (self.model != JOINED or self.hierarchy is not None or self.online):
-            raise UsageError(f"languages stand apart in a tree that the model {JOINED} has grown, and not online")
+            raise UsageError(f"separate languages require the model {JOINED}, without online learning")
         if self.language != AUTO:
             get_language_code(self.language)  # an unknown one is an error now, not after an hour of reading
         if self.topics is not None and self.topics < 1:
-            raise UsageError(f"a tree has at least 1 topic, got {self.topics}", hint="--topics 12, or auto")
+            raise UsageError(
+                f"a tree has at least 1 topic, got {self.topics}", hint="Use a number such as 12, or auto."
+            )
         if self.online and (not TREE_MODELS[self.model].online or self.hierarchy is not None):
             models = join_names(list_online_models(), "and")
-            raise UsageError(f"online learning goes with the models {models}, and without a hierarchy")
+            raise UsageError(f"online learning requires one of the models {models}, without a hierarchy")
 
     def _check_growth(self) -> None:
         kind = TREE_MODELS[self.model]
@@ -103,8 +110,8 @@ class Recipe:
             _check_offered("topic_mix", self.topic_mix, self.model, kind.topic_mixes)
         if self.hierarchy is not None and (self.growth != GUIDED or self.topic_mix is not None):
             raise UsageError(
-                "growth and topic_mix are for a tree that is grown, got a hierarchy",
-                hint="leave out growth and topic_mix, or the hierarchy",
+                "growth and topic_mix require a grown tree, got a hierarchy",
+                hint="Leave out growth and topic_mix, or the hierarchy.",
             )
 
     def check(self) -> None:
@@ -123,7 +130,7 @@ class Recipe:
         elif os.sep in self.stop_words or "." in self.stop_words:
             raise UsageError(
                 f"there is no file of stop words at {self.stop_words}",
-                hint="none, auto, a language such as en, or a file",
+                hint="Use none, auto, a language such as en, or a file.",
             )
         stem = self.stem
         if stem == "auto":
@@ -156,7 +163,11 @@ def _check_offered(name: str, value: str, model: str, choices: tuple[str, ...]) 
     """Raise UsageError if a model does not offer a value of a setting."""
     if not choices:
         others = [other for other, kind in TREE_MODELS.items() if getattr(kind, ALTERNATIVES[name])]
-        raise UsageError(f"the model {model} has no {name}, got {value!r}", hint=f"model = {' or '.join(others)}")
+        raise UsageError(
+            f"the model {model} has no {name}, got {value!r}", hint=f"Use the model {' or '.join(others)}."
+        )
     if value not in choices:
         expected = " or ".join(map(repr, choices))
-        raise UsageError(f"expected {expected} as {name} of the model {model}, got {value!r}", hint=choices[0])
+        raise UsageError(
+            f"expected {expected} as {name} of the model {model}, got {value!r}", hint=f"Use {choices[0]}."
+        )

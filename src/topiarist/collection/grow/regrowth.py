@@ -79,14 +79,15 @@ def check_steadiness(
     """
     recipe = Recipe.from_dict(collection.settings["recipe"])
     if recipe.hierarchy is not None:
-        raise UsageError("this tree was given, not grown: there is no chance in it to look for")
+        raise UsageError("this tree was given by a hierarchy, so no other growth can be compared with it")
     if collection.outline.pending:
-        raise UsageError("the tree was edited and not fitted yet", hint="topiarist shape FOLDER --refit first")
+        raise UsageError("the tree was edited and not fitted yet", hint="Run topiarist shape FOLDER --refit first.")
     n_docs = len(collection)
     n_once = n_docs - len(collection.copies)
     if n_once < MIN_DOCUMENTS:
         raise UsageError(
-            f"{n_once} documents are too few to grow trees from half samples", hint=f"{MIN_DOCUMENTS} or more"
+            f"{n_once} documents are too few to grow trees from half samples",
+            hint=f"Use {MIN_DOCUMENTS} or more documents.",
         )
     rows = select_fitted_rows(collection.copies, n_docs)
     current, counts = collection.assignments, collection.counts

@@ -218,5 +218,5 @@ def _note_texts(
             reporter.show_read(number)
         yield document
     if not number:
-        raise InputError("there are no documents", hint="a folder or a file with text")
+        raise InputError("there are no documents", hint="Pass a folder or a file with text.")
     reporter.show_read(number)

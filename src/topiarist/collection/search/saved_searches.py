@@ -48,7 +48,7 @@ def find_saved_search(collection: Collection, name: str) -> SavedSearch:
         hint = (
             format_proposals(name, [search.name for search in by_name.values()])
             if by_name
-            else "find FOLDER QUERY --save NAME"
+            else "Save a search with topiarist find FOLDER QUERY --save NAME."
         )
         raise UsageError(f"there is no saved search {name!r}", hint=hint)
     return by_name[name.strip().casefold()]
@@ -73,10 +73,13 @@ def save_search(collection: Collection, search: SavedSearch, *, wait: float = 0.
     name = clean_name(search.name)
     if not name or len(name) > MAX_NAME_LENGTH:
         raise UsageError(
-            f"a saved search has a name of 1 to {MAX_NAME_LENGTH} letters, got {search.name!r}", hint="--save bail"
+            f"a saved search has a name of 1 to {MAX_NAME_LENGTH} letters, got {search.name!r}",
+            hint="Use a short name, such as bail.",
         )
     if not search.query.strip():
-        raise UsageError("there is no query to save", hint="find FOLDER QUERY --save NAME")
+        raise UsageError(
+            "there is no query to save", hint="Save a search with topiarist find FOLDER QUERY --save NAME."
+        )
     if search.topic:
         collection.topic(search.topic)  # raises if it does not exist
     with collection.folder.writing(wait=wait) as generation:

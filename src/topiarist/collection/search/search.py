@@ -96,7 +96,7 @@ class Search:
         examples: Examples | None = None,
     ) -> None:
         if by not in METHODS:
-            raise UsageError(f"a search goes by {', '.join(METHODS)}; got {by!r}", hint="--by meaning")
+            raise UsageError(f"expected a search by {', '.join(METHODS)}, got {by!r}", hint="Search by meaning.")
         self.query = parse(query, collection.fields) if isinstance(query, str) else query
         self.collection, self.near = collection, near
         self.by = DEFAULT_METHOD if self.query.likes and by == "words" else by

@@ -55,7 +55,7 @@ EDIT_FORMS = {  # syntax of the commands, for messages
     "forget": "forget WORD…",
 }
 TOPIC_FIELDS = ("topics", "topic", "others", "under")  # of edits
-EXAMPLE = "- rename: {topic: oil, name: Energy}"
+EXAMPLE = "Write an edit such as - rename: {topic: oil, name: Energy}"
 
 
 def read_edits(text: str, *, format: str = "yaml") -> tuple[Edit, ...]:
@@ -233,7 +233,7 @@ def _check_value(kind: str, value: Any, where: str) -> Any:
 
 
 def _describe_parts(kind: str) -> str:
-    return f"- {kind}: {{{', '.join(f'{field.name}: …' for field in fields(EDIT_KINDS[kind]))}}}"
+    return f"Write - {kind}: {{{', '.join(f'{field.name}: …' for field in fields(EDIT_KINDS[kind]))}}}"
 
 
 def parse_edits(entries: Iterable[Any]) -> tuple[Edit, ...]:
@@ -254,7 +254,7 @@ def parse_edit_line(line: str) -> Edit:
     except ValueError:  # an unclosed quote, as in: rename oil Driver's
         words = line.split()
     if not words:
-        raise UsageError("expected an edit, got an empty line", hint=EDIT_FORMS["rename"])
+        raise UsageError("expected an edit, got an empty line", hint=f"Write an edit such as {EDIT_FORMS['rename']}.")
     return parse_edit_words(words)
 
 
@@ -265,7 +265,7 @@ def parse_edit_words(words: Sequence[str]) -> Edit:
         raise UsageError(f"there is no edit called {kind!r}", hint=format_proposals(kind, list(EDIT_KINDS)))
     edit = _match_words(kind, rest)
     if edit is None:
-        raise UsageError(f"{kind} does not go with {shorten(' '.join(rest))}", hint=EDIT_FORMS[kind])
+        raise UsageError(f"{kind} cannot be used with {shorten(' '.join(rest))}", hint=f"Write {EDIT_FORMS[kind]}.")
     return edit
 
 

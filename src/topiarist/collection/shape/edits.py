@@ -345,11 +345,21 @@ def _pin(shape: TreeState, edit: Pin) -> TreeState:
     return replace(shape, pins={**shape.pins, **dict.fromkeys(edit.documents, topic)}, pending=True)
 
 
+def _hint_pins(shape: TreeState) -> str:
+    documents = ", ".join(list(shape.pins)[:3])
+    return f"Choose from the pinned documents, such as {documents}." if documents else "Write pin DOCUMENT… to TOPIC."
+
+
+def _hint_pins(shape: TreeState) -> str:
+    documents = ", ".join(list(shape.pins)[:3])
+    return f"Choose from the pinned documents, such as {documents}." if documents else "Write pin DOCUMENT… to TOPIC."
+
+
 def _unpin(shape: TreeState, edit: Unpin) -> TreeState:
     not_pinned = [document for document in edit.documents if document not in shape.pins]
     if not_pinned or not edit.documents:
         message = f"{not_pinned[0]!r} is not pinned to a topic" if not_pinned else "no documents to unpin"
-        raise UsageError(message, hint=", ".join(list(shape.pins)[:3]) or "pin DOCUMENT… to TOPIC")
+        raise UsageError(message, hint=_hint_pins(shape))
     pins = {document: topic for document, topic in shape.pins.items() if document not in edit.documents}
     return replace(shape, pins=pins, pending=True)
 
@@ -361,7 +371,9 @@ def _branch(shape: TreeState, edit: Branch) -> TreeState:
         missing = "a name" if not name else "documents"
         raise UsageError(f"a new topic needs {missing}", hint="Write branch NAME under TOPIC with DOCUMENT….")
     if name in map(shape.name, shape.children(under)):
-        raise UsageError(f"there is a topic called {name!r} under {shape.name(under)!r} already", hint="pin them to it")
+        raise UsageError(
+            f"a topic called {name!r} exists already under {shape.name(under)!r}", hint="Pin the documents to it."
+        )
     tree = Tree((*shape.tree.parents, shape.node(under)), (*shape.tree.names, name))
     extended = replace(
         shape, tree=tree, topics=(*shape.topics, topic), titles={**shape.titles, topic: name},
@@ -402,7 +414,9 @@ def _unite(shape: TreeState, edit: Unite) -> TreeState:
         raise UsageError("expected two spellings of a word to unite", hint="Write unite WORD = WORD.")
     ignored_word = next((word for word in words if word in shape.ignored), None)
     if ignored_word is not None:
-        raise UsageError(f"{ignored_word!r} is ignored and cannot be united", hint=f"first: forget {ignored_word}")
+        raise UsageError(
+            f"{ignored_word!r} is ignored and cannot be united", hint=f"Write forget {ignored_word} first."
+        )
     if len(words) < 2:
         return shape
     first, others = words[0], words[1:]
@@ -431,7 +445,7 @@ def _forget(shape: TreeState, edit: Forget) -> TreeState:
                 *(other_word for words in shape.seeds.values() for other_word in words),
             ]
             raise UsageError(
-                f"no edit uses the word {word!r}", hint=format_proposals(word, words_left) or "ignore WORD…"
+                f"no edit uses the word {word!r}", hint=format_proposals(word, words_left) or "Write ignore WORD…."
             )
         shape = replace(shape, seeds=seeds, united=words_united, ignored=ignored, pending=True)
     return shape
@@ -447,7 +461,7 @@ def _clean_words(words: Sequence[str], form: str) -> list[str]:
     for word in plain:
         check_length("word", word, MAX_WORD)
     if not plain:
-        raise UsageError("no words are named", hint=form)
+        raise UsageError("no words are named", hint=f"Write {form}.")
     return plain
 
 

@@ -233,11 +233,10 @@ def last_step(generation: Generation) -> edit_log.Edit:
             raise UsageError(
                 f"the last step ({summarise_step(entry)}) and earlier edits cannot be undone: {reason}. "
                 "Use further edits to change names, merges and pins, and remove documents",
-                hint=f"topiarist shape {generation.display_path} rename TOPIC NAME; a copy of the folder made before goes "
-                "back further",
+                hint=f"Run topiarist shape {generation.display_path} rename TOPIC NAME, or use an earlier copy of the folder.",
             )
     raise UsageError(
-        "there is nothing to undo", hint=f"topiarist shape {generation.display_path} --log shows what was done"
+        "there is nothing to undo", hint=f"Run topiarist shape {generation.display_path} --log to see the edits."
     )
 
 

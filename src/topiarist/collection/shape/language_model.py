@@ -49,13 +49,16 @@ class NamingProgram:
         try:
             command = tuple(shlex.split(line))
         except ValueError as error:
-            raise UsageError(f"the command {line!r} cannot be split into words: {error}", hint="close the quote") from (
-                error
-            )
+            raise UsageError(
+                f"the command {line!r} cannot be split into words: {error}", hint="Close the quote."
+            ) from (error)
         if not command or not command[0]:
-            raise UsageError("expected a program, got an empty command", hint="--with 'PROGRAM OPTION…'")
+            raise UsageError(
+                "expected a program, got an empty command",
+                hint="Pass the program with its options, as in --with 'PROGRAM OPTION…'.",
+            )
         if shutil.which(command[0]) is None:
-            raise UsageError(f"there is no program called {command[0]!r}", hint="its full path")
+            raise UsageError(f"there is no program called {command[0]!r}", hint="Use its full path.")
         return cls(command, timeout)
 
     def ask(self, prompt: str) -> str:
@@ -144,14 +147,18 @@ class NamingServer:
             parts = urlsplit(url)
             host, port = parts.hostname or "", parts.port
         except ValueError as error:
-            raise UsageError(f"{url!r} is not an address of a server: {error}", hint=EXAMPLE) from error
+            raise UsageError(
+                f"{url!r} is not an address of a server: {error}", hint=f"Use an address such as {EXAMPLE}."
+            ) from error
         unsafe = re.search(r"[\x00-\x20\x7f\\]", url)
         if parts.scheme not in ("http", "https") or not host or parts.username is not None or unsafe:
-            raise UsageError(f"expected the address of a server, got {url!r}", hint=EXAMPLE)
+            raise UsageError(
+                f"expected the address of a server, got {url!r}", hint=f"Use an address such as {EXAMPLE}."
+            )
         if not allow_remote and (parts.scheme != "http" or not _is_this_machine(host)):
             raise UsageError(
                 f"{url} is not http on this machine: titles and words of your documents would leave it",
-                hint=f"{EXAMPLE}, or --allow-remote",
+                hint=f"Use a server such as {EXAMPLE}, or allow a remote one (--allow-remote).",
             )
         return cls(host, port, _target(parts), model, timeout, parts.scheme == "https", allow_remote)
 

@@ -194,17 +194,22 @@ def pick_names(shape: TreeState, topics: Sequence[TopicFacts], picks: Sequence[s
     for pick in picks:
         topic_text, equals, place = pick.rpartition("=")
         if not equals or not topic_text.strip() or not re.fullmatch(r"[0-9]{1,4}", place.strip()):
-            raise UsageError(f"expected a topic and the number of a candidate, got {pick!r}", hint="--pick 12=2")
+            raise UsageError(
+                f"expected a topic and the number of a candidate, got {pick!r}",
+                hint="Write the topic and the candidate as in 12=2.",
+            )
         topic = shape.find(topic_text.strip())
         candidates = names.get(topic, ())
         if not 1 <= int(place) <= len(candidates):
             candidate_list = "; ".join(f"{number} {name}" for number, name in enumerate(candidates, 1))
             raise UsageError(
                 f"topic {topic} has {count_noun(len(candidates), 'candidate')}, got {place}",
-                hint=candidate_list or f"shape FOLDER rename {topic} NAME",
+                hint=f"Choose one of {candidate_list}."
+                if candidates
+                else f"Run topiarist shape FOLDER rename {topic} NAME.",
             )
         if topic in proposals:
-            raise UsageError(f"two candidates were picked for topic {topic}", hint="one of them")
+            raise UsageError(f"two candidates were picked for topic {topic}", hint="Pick one of them.")
         node = shape.node(topic)
         path = tuple(shape.tree.path_names(node))
         proposals[topic] = NameProposal(topic, shape.tree.names[node], candidates[int(place) - 1], path, picked=True)

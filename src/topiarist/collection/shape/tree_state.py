@@ -78,7 +78,7 @@ class TreeState:
     def node(self, topic: int) -> int:
         """Return the node of a topic; raise UsageError for an unknown topic."""
         if topic not in self.node_of:
-            hint = f"one of {len(self.topics)}: {_join_topics(self.topics)}"
+            hint = f"Use one of {len(self.topics)} topics: {_join_topics(self.topics)}."
             raise MissingError(f"there is no topic {topic}", hint=hint, kind="topic", topic=topic)
         return self.node_of[topic]
 
@@ -146,7 +146,10 @@ class TreeState:
                 return topics[0]
             if topics:
                 paths = "; ".join(f"#{topic} {self.path(topic)}" for topic in topics[:MAX_SHOWN])
-                raise UsageError(f"{len(topics)} topics are called {name!r}: {paths}", hint=f"#{topics[0]}, its number")
+                raise UsageError(
+                    f"{len(topics)} topics are called {name!r}: {paths}",
+                    hint=f"Use the number of the topic, such as #{topics[0]}.",
+                )
         hint = format_proposals(name, list(self.tree.names))
         raise MissingError(f"no topic is called {name!r}", hint=hint, kind="topic")
 

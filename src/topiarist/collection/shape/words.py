@@ -102,7 +102,9 @@ def _resolve_word(collection: Collection, word: str) -> str:
     min_documents = collection.counting.settings.min_document_count(len(collection))
     raise UsageError(
         f"the word {word!r} is not in the vocabulary",
-        hint=", ".join(map(repr, spellings)) or f"Choose a word in at least {min_documents} documents.",
+        hint=f"Use {', '.join(map(repr, spellings))}."
+        if spellings
+        else f"Choose a word in at least {min_documents} documents.",
     )
 
 

@@ -29,8 +29,11 @@ from topiarist.text.query import Filter, field_key
 from topiarist.text.spelling import find_likeliest_name
 
 LABEL, TAG, TYPE = BUILT_IN_GROUPINGS = ("label", "tag", "type")
-FEWER_VALUES_HINT = "a column with fewer values"
-NO_GROUPING = {DATE: ("a column of dates", "topiarist time FOLDER"), NUMBER: ("a column of numbers", FEWER_VALUES_HINT)}
+FEWER_VALUES_HINT = "Choose a column with fewer values."
+NO_GROUPING = {
+    DATE: ("a column of dates", "Run topiarist time FOLDER."),
+    NUMBER: ("a column of numbers", FEWER_VALUES_HINT),
+}
 MAX_GROUPS = 30  # groups in a result; smaller ones are counted, and belong to the other documents
 BLOCK = 65_536  # documents whose shares are multiplied at once
 MIN_EXPLAINED_EXCESS = 0.8  # of the excess of a topic: a child with as much is listed instead of it
@@ -166,9 +169,14 @@ def find_topics_by_group(
     """Return topics by group of a column; ``compared_groups`` names two groups to compare with each other."""
     name, key, values = load_grouping(figures, column)
     if not len(values.rows):
-        raise UsageError(f"no document has a value of {name}", hint="another column: topiarist groups FOLDER")
+        raise UsageError(
+            f"no document has a value of {name}",
+            hint="Choose another column of those that topiarist groups FOLDER lists.",
+        )
     if len(values.names) < 2:
-        raise UsageError(f"all documents have the same {name}: {values.names[0]}", hint="a column that differs")
+        raise UsageError(
+            f"all documents have the same {name}: {values.names[0]}", hint="Choose a column with different values."
+        )
     tree, n_documents, n_several, n_both = figures.tree, values.n_documents, values.n_several, 0
     nodes = [node for node in figures.ordered() if node != tree.root] or [tree.root]
     place = {node: number for number, node in enumerate(nodes)}
@@ -205,14 +213,14 @@ def find_topics_by_group(
 def _find_pair(values: LabelCodes, column: str, group_names: Sequence[str]) -> list[int]:
     keys = [name.strip().casefold() for name in group_names]
     if len(keys) != 2 or keys[0] == keys[1]:
-        problem = f"two different groups are compared; got {', '.join(group_names)}"
-        raise UsageError(problem, hint="one more, or one other")
+        problem = f"expected two different groups, got {', '.join(group_names)}"
+        raise UsageError(problem, hint="Name two different groups.")
     codes = {name.casefold(): code for code, name in enumerate(values.names)}
     for key, name in zip(keys, group_names, strict=True):
         if key not in codes:
             largest = [values.names[code] for code in values.list_largest(5)]
             problem = f"no document has the {column} {name!r}; the largest groups are {', '.join(largest)}"
-            raise UsageError(problem, hint=find_likeliest_name(name, values.names) or largest[0])
+            raise UsageError(problem, hint=f"Use {find_likeliest_name(name, values.names) or largest[0]}.")
     return [codes[key] for key in keys]
 
 
@@ -275,7 +283,7 @@ def load_grouping(figures: Figures, column: str) -> tuple[str, str, LabelCodes]:
         if key in (field.name.casefold(), field.key, field_key(field)):
             if not _is_grouping(field):
                 reason, hint = NO_GROUPING.get(field.kind, ("different in every document", FEWER_VALUES_HINT))
-                raise UsageError(f"{field.name} is {reason}", hint=hint)
+                raise UsageError(f"documents cannot be grouped by {field.name}, which is {reason}", hint=hint)
             return field.name, field_key(field), _code_values(collection.columns.read_codes(field.name), figures.n_docs)
     name = key if key in BUILT_IN_GROUPINGS else key.removesuffix("s")
     if name in BUILT_IN_GROUPINGS:
@@ -289,7 +297,7 @@ def load_grouping(figures: Figures, column: str) -> tuple[str, str, LabelCodes]:
     suggestion = find_likeliest_name(column.strip(), choices)
     raise UsageError(
         f"there is no column {column!r}; documents can be grouped by: {', '.join(choices) or 'nothing'}",
-        hint=suggestion or (choices[0] if choices else "documents with labels or columns"),
+        hint=f"Use {suggestion or choices[0]}." if choices else "Add documents with labels or columns.",
     )
 
 

@@ -199,10 +199,14 @@ def _read_limits(since: str, last: str) -> tuple[str, str]:
     """Return the first day of a range that a user typed, and the first day after it, empty without an end."""
     for text in (since, last):
         if text and not read_date(text).iso:
-            raise UsageError(f"expected a date such as 2014, 2014-03 or 2014-03-15, got {text!r}", hint="2014-03")
+            raise UsageError(
+                f"expected a date such as 2014, 2014-03 or 2014-03-15, got {text!r}", hint="Use a date such as 2014-03."
+            )
     if not since:
-        raise UsageError("expected a start date such as 2014, 2014-03 or 2014-03-15", hint="2014-03")
+        raise UsageError(
+            "expected a start date such as 2014, 2014-03 or 2014-03-15", hint="Use a date such as 2014-03."
+        )
     first, end = read_date(since).iso[:10], get_next_date(read_date(last).iso[:10]) if last else ""
     if last and end and end <= first:
-        raise UsageError(f"{last} is before {since}", hint=f"from {last} until {since}")
+        raise UsageError(f"{last} is before {since}", hint=f"Search from {last} until {since}.")
     return first, end

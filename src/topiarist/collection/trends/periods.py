@@ -83,7 +83,7 @@ class Periods:
 def collection_periods(collection: Collection, by: str = AUTO) -> Periods:
     """Return the periods of a collection; ``by`` is a unit, or "auto" to choose it by the dates."""
     if by not in (AUTO, *UNITS):
-        raise UsageError(f"expected one of {', '.join(UNITS)}, got {by!r}", hint=f"by {MONTH}")
+        raise UsageError(f"expected one of {', '.join(UNITS)}, got {by!r}", hint=f"Use {MONTH}.")
     dates, codes = dates_of_texts(collection)
     file_dated, unread = int(np.count_nonzero(codes == len(dates) - 1)), collection.dates.count_undated()[1]
     n_undated = int(np.count_nonzero(np.array([not date for date in dates], bool)[codes])) - file_dated
@@ -114,7 +114,7 @@ def divide_dates(
     unit = _choose_unit(days[is_near], letters[is_near]) if by == AUTO else by
     is_fine = is_near & (letters >= _LETTERS[unit])
     if not is_fine.any():
-        raise UsageError(f"no document has a date with a {unit}", hint=f"by {YEAR}")
+        raise UsageError(f"no document has a date with a {unit}", hint=f"Use {YEAR}.")
     numbers = _number_periods(days, unit)
     low, high = int(numbers[is_fine].min()), int(numbers[is_fine].max())
     if high - low >= MAX_PERIODS:
@@ -123,7 +123,7 @@ def divide_dates(
             raise UsageError(
                 f"from {days[is_fine].min()} to {days[is_fine].max()} there are {high - low + 1:,} {unit}s, "
                 f"more than the maximum of {MAX_PERIODS}",
-                hint=f"by {coarser}" if coarser != unit else "a part of the documents",
+                hint=f"Use {coarser}." if coarser != unit else "Use a part of the documents.",
             )
         low = high - MAX_PERIODS + 1
     is_within = is_fine & (numbers >= low)

@@ -22,7 +22,9 @@ from topiarist.counts.vectors import normalise_vectors
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.text.documents import Document
 
-EXAMPLE = "--embed 'python embed.py', which reads lines with id and text and prints lines with id and vector"
+EXAMPLE = (
+    "Pass a program such as 'python embed.py', which reads lines with id and text and prints lines with id and vector."
+)
 
 
 @dataclass
@@ -78,7 +80,7 @@ class Program(VectorSource):
                     vectors[bytes.fromhex(entry["id"])] = np.asarray(entry["vector"], np.float32).reshape(-1)
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
-                f"the program {self.command[0]} answered with a line that is no vector: {error}", hint=EXAMPLE
+                f"the program {self.command[0]} answered with a line that is not a vector: {error}", hint=EXAMPLE
             ) from error
         if texts.keys() - vectors.keys():
             raise InputError(

@@ -22,7 +22,7 @@ from topiarist.errors import InputError, ResourceError
 from topiarist.text.documents import Document
 
 IDS, VECTORS = ("id", "ids"), ("vector", "vectors", "embedding", "embeddings")
-FILE_TYPES = "a .npy, .npz, .parquet or .jsonl file"
+FILE_TYPES = "Pass a .npy, .npz, .parquet or .jsonl file."
 
 
 class VectorSource(ABC):
@@ -146,7 +146,7 @@ def read_vectors(path: str | Path) -> VectorSource:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{name} cannot be read as vectors: {error}", hint=FILE_TYPES) from error
-    raise InputError(f"vectors are not read from {suffix or 'a file without a suffix'}: {name}", hint=FILE_TYPES)
+    raise InputError(f"expected a file of vectors, got {suffix or 'a file without a suffix'}: {name}", hint=FILE_TYPES)
 
 
 def _check_matrix(rows: Array, name: str) -> Array:
@@ -199,5 +199,8 @@ def _iterate_objects(file: Path, name: str) -> Iterator[tuple[int, Mapping[str, 
             if line.strip():
                 entry = json.loads(line)
                 if not isinstance(entry, dict):
-                    raise InputError(f"line {number} of {name} is no object", hint='{"id": "…", "vector": [0.1, …]}')
+                    raise InputError(
+                        f"line {number} of {name} is not an object",
+                        hint='Write an object such as {"id": "…", "vector": [0.1, …]} on each line.',
+                    )
                 yield number, entry

@@ -216,7 +216,7 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
         unknown_label = next((label for label in labels if label not in nodes), None)
         if unknown_label is not None:
             raise InputError(
-                f"no class is called {unknown_label!r}", hint=f"labels as in classes_: {self.classes_[:5]}"
+                f"no class is called {unknown_label!r}", hint=f"Use labels of classes_, such as {self.classes_[:5]}."
             )
         return levels.level_curve(
             self.tree_, self.class_nodes_, self.predict_proba(X), np.array([nodes[label] for label in labels]), rho
@@ -266,14 +266,14 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
     def _check_options(self) -> None:
         options.check_one_of("topic_mix", self.topic_mix, ("ml", "uniform", "heldout"))
         if self.smoothing != "cv":
-            options.check_number("smoothing", self.smoothing, 0.0, hint="0.01 or 'cv'")
+            options.check_number("smoothing", self.smoothing, 0.0, hint="Use 0.01 or 'cv'.")
         if self.unlabelled_weight != "cv":
-            options.check_number("unlabelled_weight", self.unlabelled_weight, 0.0, hint="0.2 or 'cv'")
+            options.check_number("unlabelled_weight", self.unlabelled_weight, 0.0, hint="Use 0.2 or 'cv'.")
         if self.effective_length is not None:
-            options.check_number("effective_length", self.effective_length, 1.0, hint="40, or None")
+            options.check_number("effective_length", self.effective_length, 1.0, hint="Use 40 or None.")
         if self.calibrate not in (True, False):
             raise UsageError(f"calibrate must be True or False, got {self.calibrate!r}")
-        options.check_number("inverse_temperature", self.inverse_temperature, 0.01, 1.0, hint="1.0")
+        options.check_number("inverse_temperature", self.inverse_temperature, 0.01, 1.0, hint="Use 1.0.")
         options.check_common(self)
 
 

@@ -283,7 +283,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
         check_is_fitted(self)
         if self.label_threshold_ is None:
             raise UsageError(
-                "label_thresholds requires a learner with several labels for each document", hint="predict(X)"
+                "label_thresholds requires a learner with several labels for each document", hint="Call predict(X)."
             )
         thresholds: Floats = np.tile(self.label_threshold_, (n_docs, 1))
         if self._by_words is not None:
@@ -365,7 +365,8 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
         n_features = getattr(self, "n_vector_features_", 0)
         if not n_features:
             raise InputError(
-                "this learner was fitted without vectors", hint="fit(X, y, vectors=…), or leave them out here"
+                "this learner was fitted without vectors",
+                hint="Fit with fit(X, y, vectors=…), or omit the vectors here.",
             )
         return check_vectors(vectors, n_docs, n_features)
 
@@ -375,7 +376,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
     def _check_options(self) -> None:
         for name in ("unlabelled_weight", "generative_weight"):
             if getattr(self, name) != "cv":
-                options.check_number(name, getattr(self, name), 0.0, 1.0, hint="0.5 or 'cv'")
+                options.check_number(name, getattr(self, name), 0.0, 1.0, hint="Use 0.5 or 'cv'.")
         options.check_common(self)
 
     def __sklearn_tags__(self) -> Any:
@@ -395,7 +396,7 @@ def _number_groups(groups: ArrayLike | None, n_docs: int) -> Ints | None:
     if group_numbers.shape != (n_docs,):
         raise InputError(
             f"groups must have a number for each of the {n_docs:,} documents, got {group_numbers.shape}",
-            hint="or none at all",
+            hint="Pass one number for each document, or None.",
         )
     return group_numbers
 

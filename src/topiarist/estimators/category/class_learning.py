@@ -352,5 +352,5 @@ def check_words(lengths: Ints, labels: Labels) -> None:
     if (n_documents == 0).any():
         raise InputError(
             f"the class {labels.classes.tolist()[int(n_documents.argmin())]!r} has no document with words",
-            hint="documents with words for it, or −1 in the place of its labels",
+            hint="Add documents with words for it, or replace its labels by −1.",
         )

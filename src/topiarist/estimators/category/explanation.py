@@ -101,10 +101,11 @@ def build_explain_request(
     row = to_one_row(x)
     counts = estimator._counts(row, reset=False)
     if counts.shape[0] != 1:
-        raise InputError(f"expected one document, got {counts.shape[0]}", hint="X[[0]]")
+        raise InputError(f"expected one document, got {counts.shape[0]}", hint="Pass X[[0]].")
     if words is not None and len(words) != counts.shape[1]:
         raise InputError(
-            f"expected the names of {counts.shape[1]} words, got {len(words)}", hint="corpus.vocabulary.words, or None"
+            f"expected the names of {counts.shape[1]} words, got {len(words)}",
+            hint="Pass corpus.vocabulary.words or None.",
         )
     names = words if words is not None else getattr(estimator, "feature_names_in_", None)
     return ExplainRequest(row, counts, names, n_words, n_labels)

@@ -65,7 +65,8 @@ def read_labels(y: Unchecked, n_docs: int) -> Labels:
     """
     if y is None:
         raise InputError(
-            "fitting a categoriser requires y to be passed, but the target y is None", hint=f"a label, {AS_UNLABELLED}"
+            "fitting a categoriser requires y to be passed, but the target y is None",
+            hint=f"Pass a label for each document, with {AS_UNLABELLED}.",
         )
     if sparse.issparse(y) or (getattr(y, "ndim", 0) == 2 and y.shape[1] != 1):
         return _read_indicator(y, n_docs)
@@ -83,12 +84,13 @@ def read_labels(y: Unchecked, n_docs: int) -> Labels:
 def select_labelled(y: Unchecked, n_docs: int) -> tuple[Array, Array]:
     """Return the labels of labelled documents, and which documents have one."""
     if sparse.issparse(y):
-        raise InputError("expected a label for each document to score, got a matrix", hint=AS_UNLABELLED)
+        raise InputError("expected a label for each document to score, got a matrix", hint=f"Pass {AS_UNLABELLED}.")
     _refuse_lists(y)
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] != 1:
         raise InputError(
-            f"expected a label for each document to score, got a matrix of shape {labels.shape}", hint=AS_UNLABELLED
+            f"expected a label for each document to score, got a matrix of shape {labels.shape}",
+            hint=f"Pass {AS_UNLABELLED}.",
         )
     known_labels, is_missing = _split_labels(labels, n_docs)
     return known_labels, ~is_missing
@@ -109,17 +111,15 @@ def _split_labels(labels: Array, n_docs: int, *, warn: bool = False) -> tuple[Ar
     _refuse_nan(labels)
     known_labels = labels[~is_missing]
     if not len(known_labels):
-        raise InputError(
-            f"expected labelled documents, got {n_docs} without a label", hint="some documents with labels"
-        )
+        raise InputError(f"expected labelled documents, got {n_docs} without a label", hint="Label some documents.")
     if labels.dtype == object:
         known_labels = _unify_type(known_labels)
     if known_labels.dtype.kind == "S":
-        raise InputError("expected whole numbers or texts as labels, got bytes", hint="[l.decode() for l in y]")
+        raise InputError("expected whole numbers or texts as labels, got bytes", hint="Pass [l.decode() for l in y].")
     try:
         check_classification_targets(known_labels)
     except ValueError as error:
-        raise InputError(f"y cannot be used as class labels: {error}", hint="whole numbers or texts") from error
+        raise InputError(f"y cannot be used as class labels: {error}", hint="Use whole numbers or texts.") from error
     return known_labels, is_missing
 
 
@@ -141,7 +141,9 @@ def _refuse_lists(y: Unchecked) -> None:
     if isinstance(y, Iterable) and any(isinstance(label, list | tuple | set | frozenset) for label in y):
         if not isinstance(y, np.ndarray) and _is_indicator(y):
             return
-        raise InputError(f"expected a label for each document, got lists: {reprlib.repr(y)}", hint=AS_INDICATOR)
+        raise InputError(
+            f"expected a label for each document, got lists: {reprlib.repr(y)}", hint=f"Pass {AS_INDICATOR}."
+        )
 
 
 def _is_indicator(y: Unchecked) -> bool:
@@ -158,7 +160,7 @@ def _refuse_nan(y: Array) -> None:
     if y.dtype == object:
         missing = [not _is_missing(label) and label != label for label in y]
     if np.any(missing):
-        raise InputError("y contains NaN, which is not a missing label", hint=AS_UNLABELLED)
+        raise InputError("y contains NaN, which is not a missing label", hint=f"Pass {AS_UNLABELLED}.")
 
 
 def _unify_type(labels: Array) -> Array:
@@ -166,7 +168,7 @@ def _unify_type(labels: Array) -> Array:
     texts = [isinstance(label, str) for label in labels]
     if any(texts) and not all(texts):
         raise InputError(
-            f"expected labels of one kind, got {reprlib.repr(labels.tolist())}", hint="[str(l) for l in y]"
+            f"expected labels of one kind, got {reprlib.repr(labels.tolist())}", hint="Pass [str(l) for l in y]."
         )
     return labels if all(texts) else np.array(labels.tolist())
 
@@ -177,7 +179,8 @@ def _read_indicator(y: Unchecked, n_docs: int) -> Labels:
     indicator: Any = y if sparse.issparse(y) else _to_numbers(y)
     if indicator.ndim != 2 or indicator.shape[0] != n_docs:
         raise InputError(
-            f"expected labels of {n_docs} documents, got a matrix of shape {indicator.shape}", hint="a row each"
+            f"expected labels of {n_docs} documents, got a matrix of shape {indicator.shape}",
+            hint="Pass one row for each document.",
         )
     matrix = to_binary(sparse.coo_array(indicator))
     rows, columns = matrix.nonzero()
@@ -185,7 +188,7 @@ def _read_indicator(y: Unchecked, n_docs: int) -> Labels:
     empty = np.setdiff1d(np.arange(len(classes)), columns)
     if len(empty):
         raise InputError(
-            f"no document has the label {classes[empty[0]]!r}", hint="y[:, y.any(axis=0)], without empty columns"
+            f"no document has the label {classes[empty[0]]!r}", hint="Pass y[:, y.any(axis=0)], without empty columns."
         )
     order = np.argsort(classes, kind="stable")
     places = np.empty(len(order), np.int64)
@@ -199,14 +202,16 @@ def _to_numbers(y: Unchecked) -> Array:
     try:
         return np.asarray(y, np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"expected a matrix of 0 and 1, got {reprlib.repr(y)}", hint=AS_INDICATOR) from error
+        raise InputError(
+            f"expected a matrix of 0 and 1, got {reprlib.repr(y)}", hint=f"Pass {AS_INDICATOR}."
+        ) from error
 
 
 def _check_classes(labels: Labels) -> Labels:
     if len(labels.classes) < 2:
         raise InputError(
             f"expected labels of at least two classes, got one class: {labels.classes[0]!r}",
-            hint="documents of another class; −1 counts as no label",
+            hint="Add documents of another class. The value −1 counts as no label.",
         )
     return labels
 
@@ -223,7 +228,7 @@ def find_class_nodes(tree: Tree | None, classes: Array) -> tuple[Tree, tuple[int
         repeated_node = next(node for node in nodes if nodes.count(node) > 1)
         raise InputError(
             f"expected a node for each label, got two labels for {tree.names[repeated_node]!r}",
-            hint="one spelling of it",
+            hint="Use one spelling of the name.",
         )
     missing_leaves = set(tree.leaves) - {step for node in nodes for step in (node, *tree.descendants(node))}
     if missing_leaves:
@@ -244,12 +249,12 @@ def _node(tree: Tree, label: str) -> int:
         leaves = [tree.names[leaf] for leaf in tree.leaves]
         raise InputError(
             f"the label {label!r} is not in the tree: {error.message}",
-            hint=f"labels are names of nodes, or paths: {format_proposals(label, leaves)}",
+            hint=f"Use names or paths of nodes as labels. {format_proposals(label, leaves)}",
         ) from error
 
 
-INDICATOR = "MultiLabelBinarizer().fit_transform(labels) from sklearn.preprocessing makes one of lists of labels"
-NO_LABEL = "leave such documents out: keep = np.asarray(Y.sum(axis=1)).ravel() > 0; X[keep], Y[keep]"
+INDICATOR = "Pass sklearn.preprocessing.MultiLabelBinarizer().fit_transform(labels) for lists of labels."
+NO_LABEL = "Leave such documents out: keep = np.asarray(Y.sum(axis=1)).ravel() > 0; X[keep], Y[keep]."
 
 
 @dataclass(frozen=True)
@@ -319,14 +324,16 @@ def _first_other(array: Array) -> Any:
 def _check_missing(array: Array) -> None:
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         kind = "NaN" if np.isnan(array).any() else "infinity"
-        raise InputError(f"Input y contains {kind}", hint="a label is there (1) or not (0); leave out what is unknown")
+        raise InputError(
+            f"Input y contains {kind}", hint="Use 1 for a label and 0 for no label, and leave out unknown documents."
+        )
 
 
 def _check_length(n_rows: int, n_docs: int) -> None:
     if n_rows != n_docs:
         raise InputError(
             f"Found input variables with inconsistent numbers of samples: {n_docs} documents in X, {n_rows} in y",
-            hint="one row of labels for each document",
+            hint="Pass one row of labels for each document.",
         )
 
 

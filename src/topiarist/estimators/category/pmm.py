@@ -193,10 +193,10 @@ class PMM(ReadsCounts, ClassifierMixin, EMOptions):  # type: ignore[misc]
         counts = self._counts(x if isinstance(x, BlockStore) else to_one_row(cast("Matrix", x)), reset=False)
         if isinstance(counts, BlockStore) or counts.shape[0] != 1:
             raise InputError(
-                f"explain takes one document, got {counts.shape[0]}", hint="X[[0]] is the first one as a matrix"
+                f"explain takes one document, got {counts.shape[0]}", hint="Pass X[[0]], the first one as a matrix."
             )
         if n_words is not None:
-            options.check_integer("n_words", n_words, 1, hint="10, or None for all")
+            options.check_integer("n_words", n_words, 1, hint="Use 10, or None for all.")
         with options.open_engine(self) as engine:
             return explain_labels(self, engine, counts, labels, n_words)
 
@@ -271,8 +271,8 @@ class PMM(ReadsCounts, ClassifierMixin, EMOptions):  # type: ignore[misc]
     def _check_options(self) -> None:
         options.check_one_of("order", self.order, (1, 2))
         options.check_one_of("label_prior", self.label_prior, (None, "calibrated"))
-        options.check_number("word_prior", self.word_prior, 1.0, hint="2.0 adds one of each word to each label")
-        options.check_number("bias_prior", self.bias_prior, 1.0, hint="2.0")
+        options.check_number("word_prior", self.word_prior, 1.0, hint="Use 2.0 to add one of each word to each label.")
+        options.check_number("bias_prior", self.bias_prior, 1.0, hint="Use 2.0.")
         options.check_common(self)
 
     def __sklearn_tags__(self) -> Any:
@@ -441,5 +441,7 @@ def _find_labels(labels: Unchecked, classes: Array) -> list[int]:
     places = {name: number for number, name in enumerate(classes.tolist())}
     unknown_names = [name for name in names if name not in places]
     if unknown_names:
-        raise UsageError(f"there is no label {unknown_names[0]!r}", hint=f"one of {', '.join(map(str, classes[:10]))}")
+        raise UsageError(
+            f"there is no label {unknown_names[0]!r}", hint=f"Use one of {', '.join(map(str, classes[:10]))}."
+        )
     return [places[name] for name in names]

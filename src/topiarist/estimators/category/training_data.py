@@ -228,7 +228,9 @@ def check_memory(
         raise ResourceError(
             f"learning {len(labels.classes):,} classes from {len(counts):,} documents with {counts.shape[1]:,} words "
             f"takes about {need / 1e6:,.1f} MB; memory={memory / 1e6:,.1f} MB",
-            hint="smaller blocks, or more memory" if not chooses else "no 'cv' and no calibrate, or more memory",
+            hint="Use smaller blocks, or allow more memory."
+            if not chooses
+            else "Omit 'cv' and calibrate, or allow more memory.",
         )
 
 

@@ -53,8 +53,8 @@ def check_required_values(estimator: object, reason: str, alternative: str = "",
     for name, value in plain.items():
         if getattr(estimator, name) != value:
             raise UsageError(
-                f"{name}={getattr(estimator, name)!r} does not go with {reason}",
-                hint=f"{name}={value!r}, or {alternative or f'without {reason}'}",
+                f"{name}={getattr(estimator, name)!r} cannot be used with {reason}",
+                hint=f"Use {name}={value!r}, or {alternative or f'omit {reason}'}.",
             )
 
 
@@ -82,7 +82,9 @@ def check_dtype(dtype: object) -> Dtype:
     except TypeError:
         dtype_or_none = None
     if dtype_or_none is None or dtype_or_none not in (np.float32, np.float64):
-        raise UsageError(f"dtype must be 'float32', 'float64' or None, got {dtype!r}", hint="None chooses by size")
+        raise UsageError(
+            f"dtype must be 'float32', 'float64' or None, got {dtype!r}", hint="Use None to choose it by size."
+        )
     return dtype_or_none
 
 
@@ -103,7 +105,7 @@ def choose_precision(dtype: DTypeLike | None, nnz: int, largest: float, n_compon
     if checked_dtype == np.float32 and largest > MAX_SINGLE_COUNT:
         raise InputError(
             f"in single precision a count may be {MAX_SINGLE_COUNT:g} at most, got {largest:g}",
-            hint="dtype='float64', or None to have it chosen",
+            hint="Use dtype='float64', or None to have it chosen.",
         )
     return checked_dtype
 
@@ -165,7 +167,7 @@ COMMON = {
     "n_threads": Option(
         "int or None",
         "Number of threads. None: one for each core.",
-        lambda value: check_integer("n_threads", value, 1, hint="None uses every core"),
+        lambda value: check_integer("n_threads", value, 1, hint="Use None for all cores."),
         nullable=True,
     ),
     "executor": Option(
@@ -304,5 +306,5 @@ def open_engine(estimator: RunsOnEngine) -> Iterator[Engine]:
         except MemoryError as error:
             raise ResourceError(
                 f"the GPU has too little memory for this fit: {error}.",
-                hint="counts in a BlockStore, fewer components, dtype='float32', or device='cpu'",
+                hint="Store the counts in a BlockStore, or use fewer components, dtype='float32' or device='cpu'.",
             ) from error

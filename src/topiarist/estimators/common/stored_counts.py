@@ -311,8 +311,8 @@ def check_filled(filled: int, n_docs: int, n_wanted: int, name: str, suffix: str
     """Raise InputError if fewer documents have words than ``n_wanted``, the value of ``name``."""
     if filled < n_wanted:
         raise InputError(
-            f"{name}={n_wanted} needs at least as many documents with words; {filled} came{suffix} (n_samples={n_docs})",
-            hint=f"{name}={max(1, filled // 10)}, or more documents",
+            f"{name}={n_wanted} needs at least as many documents with words, got {filled}{suffix} (n_samples={n_docs})",
+            hint=f"Use {name}={max(1, filled // 10)}, or add documents.",
         )
 
 

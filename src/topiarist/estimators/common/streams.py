@@ -115,8 +115,8 @@ class LearnsFromStreams:
         options.check_integer("n_words", n_words, 1)
         if n_words < self.n_features_in_:
             raise UsageError(
-                f"n_words must be at least {self.n_features_in_}, the words there are already; got {n_words}",
-                hint="columns keep their places, and none goes away",
+                f"n_words must be at least {self.n_features_in_}, the number of words so far, got {n_words}",
+                hint="Use at least the number of columns of the first batch.",
             )
         if n_words > self.n_features_in_:
             n_new = n_words - self.n_features_in_
@@ -202,8 +202,8 @@ class LearnsFromStreams:
     def _check_stream_options(self, purpose: str) -> None:
         for name, plain in self._stream_option_values:
             if getattr(self, name) != plain:
-                hint = f"{name}={plain!r}; a model that was fitted otherwise: set_params({name}={plain!r})"
-                raise UsageError(f"{name} does not go with {purpose}", hint=hint)
+                hint = f"Use {name}={plain!r}. For a fitted model, call set_params({name}={plain!r})."
+                raise UsageError(f"{name} cannot be used with {purpose}", hint=hint)
 
 
 def mark_new_words(is_known: Bools, counts: Csr) -> float:

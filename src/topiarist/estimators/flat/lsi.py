@@ -138,9 +138,9 @@ class LSI(ReadsCounts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compac
         return stored_counts.check_counts_in_memory(self, X, "LSI", reset=reset)
 
     def _check_options(self) -> None:
-        options.check_integer("n_dimensions", self.n_dimensions, 1, hint="16")
+        options.check_integer("n_dimensions", self.n_dimensions, 1, hint="Use 16.")
         options.check_common(self)
-        options.check_number("min_count", self.min_count, 0, hint="40")
+        options.check_number("min_count", self.min_count, 0, hint="Use 40.")
         options.check_one_of("weighting", self.weighting, ("counts", "idf"))
         options.check_one_of("unit_length", self.unit_length, (True, False))
         if self.n_dimensions == 1 and self.unit_length:

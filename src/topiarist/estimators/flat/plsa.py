@@ -338,14 +338,14 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
         return split_heldout(counts, self.heldout_fraction or HELDOUT_FRACTION, rng, self._check_enough)
 
     def _check_options(self) -> None:
-        options.check_integer("n_components", self.n_components, 1, hint="n_components=20")
+        options.check_integer("n_components", self.n_components, 1, hint="Use n_components=20.")
         options.check_integer("n_init", self.n_init, 1)
         options.check_integer("batch_size", self.batch_size, 1)
         options.check_common(self)
-        options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="0.01")
-        options.check_number("component_smoothing", self.component_smoothing, 0.0, hint="0.05")
+        options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="Use 0.01.")
+        options.check_number("component_smoothing", self.component_smoothing, 0.0, hint="Use 0.05.")
         if self.heldout_fraction is not None:
-            options.check_number("heldout_fraction", self.heldout_fraction, 0.001, 0.9, hint="0.1")
+            options.check_number("heldout_fraction", self.heldout_fraction, 0.001, 0.9, hint="Use 0.1.")
         if self.inverse_temperature != "heldout":
             hint = "1.0, or 'heldout' to have it chosen"
             options.check_number("inverse_temperature", self.inverse_temperature, 0.01, 1.0, hint=hint)
@@ -368,7 +368,7 @@ def split_heldout(
     if not validation.nnz:
         raise InputError(
             f"heldout_fraction={fraction} leaves no held-out token of a word that the rest holds",
-            hint="more documents, a larger heldout_fraction, or None",
+            hint="Add documents, or use a larger heldout_fraction or None.",
         )
     return training, validation
 

@@ -177,11 +177,11 @@ class GaussianTree(ReadsCounts, FilesDocuments, TransformerMixin, EstimatorOptio
     def _check_options(self) -> None:
         options.check_one_of("headings", self.headings, (True, False))
         if self.n_components is not None:
-            options.check_integer("n_components", self.n_components, 1, hint="None to have it chosen")
-        options.check_integer("n_dimensions", self.n_dimensions, 2, hint="20")
-        options.check_integer("max_components", self.max_components, 1, hint="40")
+            options.check_integer("n_components", self.n_components, 1, hint="Use None to have it chosen.")
+        options.check_integer("n_dimensions", self.n_dimensions, 2, hint="Use 20.")
+        options.check_integer("max_components", self.max_components, 1, hint="Use 40.")
         options.check_one_of("measure", self.measure, MEASURES)
-        options.check_number("negligible", self.negligible, 0.0, 1.0, hint="0.1, or 0 to keep every merge")
+        options.check_number("negligible", self.negligible, 0.0, 1.0, hint="Use 0.1, or 0 to keep every merge.")
         options.check_one_of("device", self.device, ("cpu",))
         options.check_common(self)
 

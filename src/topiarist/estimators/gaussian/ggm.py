@@ -81,34 +81,40 @@ class Frame:
 def check_options(estimator: GGM) -> None:
     number = estimator.n_components
     if number is not None and number != "cv":
-        options.check_integer("n_components", number, 1, hint="None chooses by AIC, 'cv' by cross-validation")
+        options.check_integer(
+            "n_components", number, 1, hint="Use None to choose by AIC, or 'cv' to choose by cross-validation."
+        )
     options.check_one_of("components", estimator.components, ("auto", "shared", "own"))
     if estimator.max_components != "auto":
-        options.check_integer("max_components", estimator.max_components, 1, hint="10, or 'auto'")
+        options.check_integer("max_components", estimator.max_components, 1, hint="Use 10 or 'auto'.")
     if estimator.n_dimensions not in ("auto", None):
         options.check_integer(
             "n_dimensions", estimator.n_dimensions, 2, hint="Use a whole number, or None for the features themselves."
         )
     options.check_one_of("criterion", estimator.criterion, ("auto", *CRITERIA))
     if estimator.sharpness != "auto":
-        options.check_number("sharpness", estimator.sharpness, 0.001, 1.0, hint="1, or 'auto'")
+        options.check_number("sharpness", estimator.sharpness, 0.001, 1.0, hint="Use 1 or 'auto'.")
     options.check_one_of("covariance", estimator.covariance, ("auto", *SHAPES))
     options.check_one_of("assignment", estimator.assignment, ("soft", "hard"))
     if estimator.split not in ("auto", None):
-        options.check_number("split", estimator.split, 0.01, 0.99, hint="0.5, or None to use all examples for both")
+        options.check_number(
+            "split", estimator.split, 0.01, 0.99, hint="Use 0.5, or None to use all examples for both."
+        )
     if estimator.unlabelled_weight not in ("auto", "cv"):
-        options.check_number("unlabelled_weight", estimator.unlabelled_weight, 0.0, 1.0, hint="0.1, 'auto' or 'cv'")
+        options.check_number(
+            "unlabelled_weight", estimator.unlabelled_weight, 0.0, 1.0, hint="Use 0.1, 'auto' or 'cv'."
+        )
     options.check_one_of("from_all", estimator.from_all, (True, False))
-    options.check_number("shrinkage", estimator.shrinkage, 0.0, hint="5, or 0 for none")
-    options.check_number("condition_limit", estimator.condition_limit, 1.01, 1e12, hint="1e4")
+    options.check_number("shrinkage", estimator.shrinkage, 0.0, hint="Use 5, or 0 for none.")
+    options.check_number("condition_limit", estimator.condition_limit, 1.01, 1e12, hint="Use 1e4.")
     options.check_one_of("start", estimator.start, STARTS)
-    options.check_integer("n_init", estimator.n_init, 1, hint="4")
+    options.check_integer("n_init", estimator.n_init, 1, hint="Use 4.")
     options.check_one_of("device", estimator.device, ("cpu",))
     options.check_common(estimator)
     if hasattr(estimator.executor, "client"):
         raise UsageError(
-            "a cluster computes blocks that are files, and the features of a mixture are in memory",
-            hint="executor=None: threads share the work",
+            "a mixture cannot be fitted on a cluster, because its features are in memory",
+            hint="Use executor=None, with threads.",
         )
 
 
@@ -124,7 +130,10 @@ def encode_labels(y: Unchecked, points: Doubles) -> tuple[Any, Any]:
     if labels.dtype.kind == "f":
         assert_all_finite(labels[~np.isnan(labels)], input_name="y")
     if len(labels) != len(points):
-        raise InputError(f"expected {len(points)} labels, one for each example, got {len(labels)}", hint="-1 for none")
+        raise InputError(
+            f"expected {len(points)} labels, one for each example, got {len(labels)}",
+            hint="Use -1 for an example without a label.",
+        )
     if given_labels.is_label_missing(labels).all():
         return np.zeros(0, np.int64), class_codes
     known_labels, is_labelled = given_labels.select_labelled(labels, len(points))
@@ -187,15 +196,15 @@ def _list_sizes(estimator: GGM, n_examples: int, n_classes: int, has_own: bool) 
         return tuple(range(1, min(_get_max_components(estimator, MAX_COMPONENTS), max_size) + 1))
     if number > n_examples:
         raise InputError(
-            f"n_components={number} needs at least as many examples; {n_examples} came",
-            hint="fewer components, or None to have the number chosen",
+            f"n_components={number} needs at least as many examples, got {n_examples}",
+            hint="Use fewer components, or None to have the number chosen.",
         )
     if not has_own:
         return (int(number),)
     if number % n_classes:
         raise UsageError(
             f"components='own' needs a multiple of {n_classes} components, as many for each class; got {number}",
-            hint=f"n_components={n_classes}, or None to have the number chosen for each class",
+            hint=f"Use n_components={n_classes}, or None to have the number chosen for each class.",
         )
     return (int(number) // n_classes,)
 
@@ -526,7 +535,7 @@ class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
             raise InputError(
                 f"the mixture was fitted without labels and predicts components 0 to {len(self.classes_) - 1}, got"
                 f" labels such as {str(labels[0])!r} to score",
-                hint="fit(X, y) to learn the labels, or score(X) for the mean log p(x)",
+                hint="Fit with fit(X, y) to learn the labels, or call score(X) for the mean log p(x).",
             )
         return given_labels.compute_accuracy(y, predicted, sample_weight)
 
@@ -537,7 +546,7 @@ class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
         points: Any = validate_data(self, X, reset=reset, skip_check_array=False, dtype=np.float64, order="C")
         largest = float(np.abs(points).max(initial=0.0))
         if largest > 1e100:
-            raise InputError(f"expected features below 1e100, got {largest:g}", hint="divide them by a constant")
+            raise InputError(f"expected features below 1e100, got {largest:g}", hint="Divide them by a constant.")
         space = None if reset else getattr(self, "space_", None)
         return np.asarray(points) if space is None else space(points)
 

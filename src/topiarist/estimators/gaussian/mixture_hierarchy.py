@@ -105,7 +105,7 @@ class MixtureHierarchy(CompactEstimator):
         """
         options.check_one_of("measure", self.measure, overlaps.MEASURES)
         options.check_common(self)
-        options.check_integer("n_samples", self.n_samples, 100, hint="20000")
+        options.check_integer("n_samples", self.n_samples, 100, hint="Use 20000.")
         if not hasattr(ggm, "component_covariance_"):
             raise UsageError(f"expected a fitted GGM, got {ggm!r:.60}", hint="MixtureHierarchy().fit(GGM().fit(X))")
         self.ggm_ = copy(ggm)
@@ -130,7 +130,8 @@ class MixtureHierarchy(CompactEstimator):
         if not len(place) or ggm.unlabelled_:
             class_names = "no classes" if ggm.unlabelled_ else ", ".join(map(repr, ggm.classes_.tolist()))
             raise UsageError(
-                f"of_class={self.of_class!r}, but the mixture knows {class_names}", hint="None for all of it"
+                f"expected of_class to be one of {class_names}, got {self.of_class!r}",
+                hint="Use None for the whole mixture.",
             )
         joint: Doubles = ggm.component_prior_ * ggm.class_given_component_[:, place[0]]
         return np.asarray(joint / joint.sum())
@@ -179,13 +180,13 @@ class MixtureHierarchy(CompactEstimator):
             Nodes and levels, ``cluster, level = assignment``, with the attribute ``probability``.
         """
         check_is_fitted(self)
-        options.check_number("rho", rho, 0.0, 1.0, hint="0.9")
+        options.check_number("rho", rho, 0.0, 1.0, hint="Use 0.9.")
         return Assignment(*overlaps.assign_levels(self._compute_posterior(X), self.linkage_, rho))
 
     def sample_clusters(self, X: Matrix, rho: float = 0.9) -> list[Any]:
         """Return the smallest set of components with a total posterior above ``rho``, for each example."""
         check_is_fitted(self)
-        options.check_number("rho", rho, 0.0, 1.0, hint="0.9")
+        options.check_number("rho", rho, 0.0, 1.0, hint="Use 0.9.")
         leaf_sets = overlaps.select_components(self._compute_posterior(X), rho)
         return [self.components_[leaves] for leaves in leaf_sets]
 
@@ -193,9 +194,11 @@ class MixtureHierarchy(CompactEstimator):
         """Return the nodes of a level; level 1 are the components, and each level above has one node fewer."""
         check_is_fitted(self)
         n_components = len(self.components_)
-        options.check_integer("level", level, 1, hint="1")
+        options.check_integer("level", level, 1, hint="Use 1.")
         if level > n_components:
-            raise InputError(f"expected a level of at most {n_components}, got {level}", hint="1 are the components")
+            raise InputError(
+                f"expected a level of at most {n_components}, got {level}", hint="Use 1 for the components."
+            )
         nodes = set(range(n_components))
         for step, (first, second) in enumerate(self.linkage_[: level - 1, :2].astype(int).tolist()):
             nodes = (nodes - {first, second}) | {n_components + step}
@@ -215,7 +218,7 @@ class MixtureHierarchy(CompactEstimator):
             Rows of ``X`` for each node, most typical first.
         """
         check_is_fitted(self)
-        options.check_integer("n", n, 1, hint="5")
+        options.check_integer("n", n, 1, hint="Use 5.")
         joint = self.ggm_._compute_log_joint(self.ggm_._check_points(X))[self.components_]
         return prototypes(joint, self.weight_, self.node_members_, n)
 
@@ -255,7 +258,7 @@ class MixtureHierarchy(CompactEstimator):
             Without ``lsi`` and without ``X`` and ``counts``.
         """
         check_is_fitted(self)
-        options.check_integer("n", n, 1, hint="8")
+        options.check_integer("n", n, 1, hint="Use 8.")
         weight = count = None
         if lsi is not None and (X is None or counts is None):
             means, space = self.ggm_.component_mean_[self.components_], getattr(self.ggm_, "space_", None)
@@ -264,7 +267,7 @@ class MixtureHierarchy(CompactEstimator):
         elif lsi is None and X is not None and counts is not None:
             rows, weight, count = count_words(self.node_given_example(X), counts)
         else:
-            raise UsageError("keywords need either lsi, or X and counts", hint="keywords(words, lsi=lsi)")
+            raise UsageError("keywords need either lsi, or X and counts", hint="Call keywords(words, lsi=lsi).")
         return select_words(self.tree_, rows, words, n, plain=plain, node_weight=weight, count=count)
 
     def dendrogram(self, ax: Axes | None = None, words: Sequence[Sequence[str]] | None = None) -> Axes:
@@ -364,7 +367,7 @@ def project_means(lsi: LSI, means: Doubles, weight: Doubles, members: Bools) -> 
     if lsi.n_dimensions_ != means.shape[1]:
         raise InputError(
             f"expected an LSI of {means.shape[1]} dimensions, as the mixture has, got {lsi.n_dimensions_}",
-            hint="the LSI that made the features",
+            hint="Pass the LSI that made the features.",
         )
     shares = members * weight
     shares = shares / shares.sum(axis=1, keepdims=True)

@@ -53,8 +53,8 @@ def make_feature_names(
     number = count_features(lenses, parts)
     if number > MAX_NAMES:
         raise UsageError(
-            f"{number:,} features have no names: {MAX_NAMES:,} at most have",
-            hint="parts=('topical',), fewer words or fewer topics; a block of columns is one part of one model",
+            f"expected at most {MAX_NAMES:,} features to name, got {number:,}",
+            hint="Use parts=('topical',), fewer words or fewer topics.",
         )
     return np.array(list(_iterate_names(models, lenses, parts, words)), dtype=object)
 
@@ -173,7 +173,9 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
             return model
         if not isinstance(model, Integral):
             if y is None and is_classifier(model):
-                raise UsageError(f"{model!r} learns from labels, and y is None", hint="fit(X, y), or a fitted model")
+                raise UsageError(
+                    f"{model!r} learns from labels, and y is None", hint="Call fit(X, y), or pass a fitted model."
+                )
             return clone(model).fit(counts, y)
         common = {
             name: getattr(self, name) for name in ("max_iter", "tol", "device", "n_threads", "executor", "verbose")
@@ -211,7 +213,7 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
         if sizes != [n_words]:
             raise InputError(
                 f"the models know {', '.join(map(str, sizes))} words, the counts have {n_words} columns",
-                hint="models and counts of one vocabulary",
+                hint="Use models and counts of one vocabulary.",
             )
         if self.information != "identity" and counts is not None:
             with self._engine() as engine:
@@ -277,12 +279,14 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
         models = self._check_models()
         if hasattr(self, "_lenses"):
             if any((lens.class_information is None) != (self.information == "identity") for lens in self._lenses):
-                raise UsageError(f"information={self.information!r} was not there when it was fitted", hint="fit again")
+                raise UsageError(
+                    f"information={self.information!r} was set after the fit", hint="Fit the kernel again."
+                )
             return self
         if not all(map(is_fitted, models)):
             return self
         if self.information != "identity":
-            raise UsageError(f"information={self.information!r} needs documents to show it", hint="fit(X) first")
+            raise UsageError(f"information={self.information!r} requires documents", hint="Call fit(X) first.")
         ready = copy(self)
         ready.models_ = list(models)
         ready._build_views(None)
@@ -335,16 +339,16 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
         is_single = isinstance(self.models, Integral) or hasattr(self.models, "fit")
         models = [self.models] if is_single else list(self.models) if np.iterable(self.models) else []
         if not models:
-            raise UsageError(f"models must be {EXPECTED_MODELS}; got {self.models!r}", hint="(1, 64)")
+            raise UsageError(f"models must be {EXPECTED_MODELS}; got {self.models!r}", hint="Use (1, 64).")
         for model in models:
             if isinstance(model, Integral):
-                options.check_integer("a size in models", model, 1, hint="(1, 64)")
+                options.check_integer("a size in models", model, 1, hint="Use (1, 64).")
             elif not is_fitted(model) and not can_be_fitted(model):
-                raise UsageError(f"models must be {EXPECTED_MODELS}; got {model!r} among them", hint="(1, 64)")
+                raise UsageError(f"models must be {EXPECTED_MODELS}; got {model!r} among them", hint="Use (1, 64).")
         if "levels" in self._parts and not any(map(has_levels, models)):
-            raise UsageError("'levels' compares the levels of trees, and no model has one", hint="[64, CAM()]")
+            raise UsageError("'levels' compares the levels of trees, and no model has one", hint="Use [64, CAM()].")
         if "levels" in self._parts and self.information != "identity":
-            raise UsageError(f"'levels' has no information={self.information!r}", hint="information='identity'")
+            raise UsageError(f"'levels' has no information={self.information!r}", hint="Use information='identity'.")
         return models
 
     def get_feature_names_out(self, input_features: object | None = None) -> Any:

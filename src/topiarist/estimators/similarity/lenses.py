@@ -78,7 +78,7 @@ def make_kernel_view(model: BaseEstimator | int, dtype: DTypeLike = np.float64) 
     """Return the kernel view of a fitted model in this precision; arrays are shared if they have it already."""
     parameters = _find_parameters(model)
     if parameters is None:
-        raise UsageError(f"expected a fitted model, got {model!r}", hint=EXPECTED_MODELS)
+        raise UsageError(f"expected a fitted model, got {model!r}", hint=f"Pass {EXPECTED_MODELS}.")
     words, mix, prior = parameters
     shares = bool(getattr(model, "_shares", False))  # tokens have their classes one by one; else a document has one
     smoothing = getattr(model, "component_smoothing_", getattr(model, "class_smoothing", 0.0))

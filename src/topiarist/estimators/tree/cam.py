@@ -458,12 +458,12 @@ class CAM(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesO
         preparation.check_number_of_leaves(self, "n_clusters", "max_clusters")
         chosen_words.check_chosen_words(self)
         options.check_one_of("levels", self.levels, (True, False, "document"))
-        options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="3.0")
-        options.check_number("root_smoothing", self.root_smoothing, 0.0, hint="0.1")
+        options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="Use 3.0.")
+        options.check_number("root_smoothing", self.root_smoothing, 0.0, hint="Use 0.1.")
         if self.concentration != "heldout":
-            options.check_number("concentration", self.concentration, 0.0, hint="40, or 'heldout'")
+            options.check_number("concentration", self.concentration, 0.0, hint="Use 40 or 'heldout'.")
         if self.effective_length is not None and self.effective_length != "heldout":
-            options.check_number("effective_length", self.effective_length, 1.0, hint="35, None or 'heldout'")
+            options.check_number("effective_length", self.effective_length, 1.0, hint="Use 35, None or 'heldout'.")
 
     @property
     def _n_features_out(self) -> int:

@@ -52,13 +52,17 @@ def check_chosen_words(estimator: Any) -> None:
     if seed_words is None:
         return
     if isinstance(seed_words, str) or not isinstance(seed_words, Mapping | Sequence):
-        hint = "{'Energy': ['oil', 'gas']} with tree=Tree(...), or [['oil', 'gas'], ['court', 'trial']] without"
+        hint = "Pass {'Energy': ['oil', 'gas']} with tree=Tree(...), or [['oil', 'gas'], ['court', 'trial']] without."
         raise UsageError(f"seed_words must be words by node, or groups of words, got {seed_words!r:.80}", hint=hint)
     if isinstance(seed_words, Mapping) != (estimator.tree is not None):
         reason = (
             "a tree that grows has no nodes yet" if estimator.tree is None else "the nodes of the given tree are known"
         )
-        hint = "groups of words: [['oil', 'gas']]" if estimator.tree is None else "words by node: {'Energy': ['oil']}"
+        hint = (
+            "Pass groups of words, [['oil', 'gas']]."
+            if estimator.tree is None
+            else "Pass words by node, {'Energy': ['oil']}."
+        )
         raise UsageError(f"seed_words do not fit the tree: {reason}", hint=hint)
 
 
@@ -137,7 +141,10 @@ def from_seed_pairs(seed_pairs: Array) -> dict[int, list[int]]:
 def _find_node(tree: Tree, node: int | str) -> int:
     if isinstance(node, str) and node in tree.names:
         if tree.names.count(node) > 1:
-            raise UsageError(f"{tree.names.count(node)} nodes are called {node!r}", hint=f"{tree.names.index(node)}")
+            raise UsageError(
+                f"{tree.names.count(node)} nodes are called {node!r}",
+                hint=f"Use its number, such as {tree.names.index(node)}.",
+            )
         return tree.names.index(node)
     if isinstance(node, str) and not node.isdecimal():
         raise UsageError(f"seed_words: no node of the tree is called {node!r}", hint=format_proposals(node, tree.names))
@@ -147,7 +154,9 @@ def _find_node(tree: Tree, node: int | str) -> int:
 def _find_columns(estimator: Any, option: str, words: Words) -> list[int]:
     """Return columns by number, or by name if the counts have names."""
     if isinstance(words, str) or not isinstance(words, Sequence | np.ndarray):
-        raise UsageError(f"{option} must be a list of words, got {words!r:.80}", hint="['oil', 'gas']")
+        raise UsageError(
+            f"{option} must be a list of words, got {words!r:.80}", hint="Pass a list such as ['oil', 'gas']."
+        )
     names, number = getattr(estimator, "feature_names_in_", None), int(estimator.n_features_in_)
     places = {} if names is None else {str(name): column for column, name in enumerate(names)}
     column_numbers = []
@@ -155,11 +164,15 @@ def _find_columns(estimator: Any, option: str, words: Words) -> list[int]:
         if isinstance(word, str) and word in places:
             column_numbers.append(places[word])
         elif isinstance(word, str):
-            hint = format_proposals(word, places) if places else "numbers of columns: vocabulary.columns['oil']"
+            hint = (
+                format_proposals(word, places)
+                if places
+                else "Use numbers of columns, such as vocabulary.columns['oil']."
+            )
             problem = f"no column is called {word!r}" if places else f"the counts have no names, and {word!r} is one"
             raise UsageError(f"{option}: {problem}", hint=hint)
         elif not 0 <= int(word) < number:
-            raise UsageError(f"{option}: there is no column {word}", hint=f"0 to {number - 1}")
+            raise UsageError(f"{option}: there is no column {word}", hint=f"Use a column from 0 to {number - 1}.")
         else:
             column_numbers.append(int(word))
     return column_numbers

@@ -301,7 +301,7 @@ def compute_max_leaves(estimator: Any, store: BlockStore, dtype: Dtype) -> int:
         raise ResourceError(
             f"a tree of {n_requested or 2:,} leaves takes {need / 1e6:,.1f} MB to fit to these "
             f"{len(store):,} documents with {store.shape[1]:,} words; memory={memory / 1e6:,.1f} MB",
-            hint=f"at most {fits:,} leaves, smaller blocks, or more memory" if fits > 1 else "more memory",
+            hint=f"Use at most {fits:,} leaves, smaller blocks, or more memory." if fits > 1 else "Allow more memory.",
         )
     return min(fits, max_leaves)
 

@@ -304,12 +304,12 @@ class HPLSA(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeature
         options.check_one_of("class_nodes", self.class_nodes, ("leaves", "all"))
         options.check_one_of("topic_mix", self.topic_mix, ("ml", "uniform", "heldout"))
         options.check_one_of("variant", self.variant, ("em", "cem", "sem"))
-        options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="0.01")
-        options.check_number("class_smoothing", self.class_smoothing, 0.0, hint="0")
+        options.check_number("word_smoothing", self.word_smoothing, 0.0, hint="Use 0.01.")
+        options.check_number("class_smoothing", self.class_smoothing, 0.0, hint="Use 0.")
         if self.effective_length is not None:
-            options.check_number("effective_length", self.effective_length, 1.0, hint="35, or None")
+            options.check_number("effective_length", self.effective_length, 1.0, hint="Use 35 or None.")
         if self.class_nodes == "all" and self.tree is None:
-            raise UsageError("class_nodes='all' needs a given tree", hint="tree=Tree.from_paths([...])")
+            raise UsageError("class_nodes='all' needs a given tree", hint="Pass tree=Tree.from_paths([...]).")
         self._check_schedule()
 
     @property

@@ -68,7 +68,7 @@ class FilesDocuments:
         array (n_documents,)
             Nodes of ``tree_``; the root for a document without such a node. ``paths`` returns their names.
         """
-        options.check_number("rho", rho, 0.0, 1.0, hint="0.9")
+        options.check_number("rho", rho, 0.0, 1.0, hint="Use 0.9.")
         return levels.deepest_certain(self.tree_, self.node_posterior(X), rho)
 
     def paths(self, nodes: Sequence[int]) -> list[tuple[str, ...]]:

@@ -220,19 +220,19 @@ def check_filled(estimator: BaseEstimator, filled: int, n_docs: int) -> None:
     n_wanted = len(tree.leaves) if tree is not None else n_leaves or 1
     if not filled:
         raise InputError(
-            f"no document has any words (n_samples={n_docs})", hint="documents with words that are counted"
+            f"no document has any words (n_samples={n_docs})", hint="Pass documents with words that are counted."
         )
     if filled < n_wanted:
         subject = f"{name}={n_wanted} needs" if tree is None else f"the given tree has {n_wanted} leaves, which need"
         raise InputError(
-            f"{subject} at least as many documents with words; {filled} came (n_samples={n_docs})",
-            hint=f"at most {max(1, filled // 5)} leaves, or more documents",
+            f"{subject} at least as many documents with words, got {filled} (n_samples={n_docs})",
+            hint=f"Use at most {max(1, filled // 5)} leaves, or add documents.",
         )
 
 
 def check_number_of_leaves(estimator: BaseEstimator, name: str, largest: str) -> None:
     if getattr(estimator, name) is not None:
-        options.check_integer(name, getattr(estimator, name), 1, hint="None to have it chosen")
+        options.check_integer(name, getattr(estimator, name), 1, hint="Use None to have it chosen.")
     options.check_integer(largest, getattr(estimator, largest), 1)
 
 
@@ -242,7 +242,7 @@ def check_tree(tree: Tree | None, n_leaves: int | None, name: str) -> None:
     if n_leaves is not None and n_leaves != len(tree.leaves):
         raise InputError(
             f"{name}={n_leaves} contradicts the given tree, which has {len(tree.leaves)} leaves",
-            hint=f"leave {name} out",
+            hint=f"Omit {name}.",
         )
 
 
@@ -295,5 +295,5 @@ def warn_fewer_leaves(growth: Growth, n_wanted: int | None, name: str) -> None:
 def check_common(estimator: BaseEstimator) -> None:
     options.check_one_of("growth", estimator.growth, ("guided", "annealed"))
     options.check_one_of("headings", estimator.headings, (True, False))
-    options.check_number("heldout_fraction", estimator.heldout_fraction, 0.001, 0.9, hint="0.1")
+    options.check_number("heldout_fraction", estimator.heldout_fraction, 0.001, 0.9, hint="Use 0.1.")
     options.check_common(estimator)

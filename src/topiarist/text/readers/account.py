@@ -25,7 +25,7 @@ def create_empty_error(
     if len(sources) == 1 and (reason := reasons.get(sources[0])) and counts.folders == 1:
         return UsageError(
             f"cannot open the folder {sources[0]}: {reason}",
-            hint=f"Check the permissions:  ls -ld {sources[0]}",
+            hint=f"Check the permissions with ls -ld {sources[0]}.",
         )
     shown_sources = list_names(sources)
     if len(problems) > counts.unknown.total():
@@ -48,7 +48,9 @@ _INSTALL = "pip install"
 
 def _find_install_commands(problems: Sequence[Problem]) -> Iterator[str]:
     """Yield the commands that install the packages for these files."""
-    return (_INSTALL + problem.reason.partition(_INSTALL)[2] for problem in problems if _INSTALL in problem.reason)
+    return (
+        f"Run {_INSTALL}{problem.reason.partition(_INSTALL)[2]}." for problem in problems if _INSTALL in problem.reason
+    )
 
 
 def explain_unknown_type(suffix: str) -> str:
@@ -74,8 +76,9 @@ def _advise(counts: SourceCounts) -> str:
         return "Choose another folder."
     suffix = min(counts.unknown, key=lambda suffix: (-counts.unknown[suffix], suffix))
     if suffix in ADVICE:
-        return f"{ADVICE[suffix]}, or name the files with --include '*{_EXAMPLE}'."
-    return f"name the files with --include '*{suffix}', if they hold plain text."
+        advice = ADVICE[suffix]
+        return f"{advice[0].upper()}{advice[1:]}, or name the files with --include '*{_EXAMPLE}'."
+    return f"Name the files with --include '*{suffix}', if they hold plain text."
 
 
 _MAX_PROBLEMS = 100  # problems of one file, then a count: a broken table must not fill the memory

@@ -170,10 +170,10 @@ def _create_missing_column_error(
     suggestion = find_likeliest_name(requested, candidates)
     earlier = any(getattr(table, role) == requested for table in columns.preferred)
     of_growth = f", though it holds the {role} in the collection" if earlier else ""
-    hint = f"--{role}-column {suggestion}" if suggestion else f"--{role}-column with one of the columns"
+    hint = f"Use --{role}-column {suggestion}" if suggestion else f"Use --{role}-column with one of the columns"
     return MissingColumnError(
         f"no column {requested} in {source}{of_growth}; it has: {list_names(names)}",
-        hint=hint if role == "text" else f"{hint}, or --{role}-column {NONE} for no {role}s",
+        hint=f"{hint}." if role == "text" else f"{hint}, or --{role}-column {NONE} for no {role}s.",
         suggestion=suggestion,
     )
 
@@ -182,13 +182,13 @@ def _create_text_column_error(names: Sequence[str], lengths: Mapping[str, float]
     if not lengths:
         return InputError(
             f"no column of {source} holds text; it has {f'the columns {list_names(names)}' if names else 'no columns'}",
-            hint="--text-column NAME, or another file",
+            hint="Choose the column of the text (--text-column NAME), or another file.",
         )
     longest = max(names, key=lambda name: lengths.get(name, 0.0))
     average = f"{lengths.get(longest, 0.0):,.0f} characters on average"
     return UsageError(
         f"no column is known to hold the text; {source} has: {list_names(names)}",
-        hint=f"--text-column {longest}        (longest text: {longest}, {average})",
+        hint=f"Choose the column of the text, such as --text-column {longest} ({average}).",
     )
 
 

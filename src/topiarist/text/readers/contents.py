@@ -29,7 +29,7 @@ def check_ocr() -> None:
     """Raise an error if the packages for scanned pages are missing."""
     if not has_ocr():
         raise ResourceError(
-            "reading scanned pages requires rapidocr, which is not installed.", hint="pip install 'topiarist[ocr]'"
+            "reading scanned pages requires rapidocr, which is not installed.", hint="Run pip install 'topiarist[ocr]'."
         )
 
 

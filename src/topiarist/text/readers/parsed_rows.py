@@ -60,7 +60,7 @@ def _require_pyarrow() -> None:
         import pyarrow  # noqa: F401
     except ImportError as error:
         raise ResourceError(
-            "reading Parquet requires pyarrow, which is not installed.", hint="pip install 'topiarist[parquet]'"
+            "reading Parquet requires pyarrow, which is not installed.", hint="Run pip install 'topiarist[parquet]'."
         ) from error
 
 

@@ -207,4 +207,4 @@ def _suggest_path(source: str) -> str:
         names = find_similar_names(name, os.listdir(folder or "."), 1, 0.6)
     except OSError:
         return f"Check the spelling: {folder} does not exist or cannot be opened."
-    return os.path.join(folder, names[0]) if names else "Check the spelling, or pass the full path."
+    return f"Use {os.path.join(folder, names[0])}." if names else "Check the spelling, or pass the full path."

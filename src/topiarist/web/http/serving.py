@@ -95,7 +95,7 @@ def serve(
     ``token``: every address begins with a token, made for this run or read from ``token_file``.
     """
     if token_file is not None and not token:
-        raise UsageError("--token-file and --no-token exclude each other", hint="--token-file alone")
+        raise UsageError("--token-file and --no-token exclude each other", hint="Use --token-file alone.")
     result = open_server(remote, port, token=token, previous_token=kept_token(token_file) if token_file else "")
     app = explorer(
         folder,
@@ -157,12 +157,15 @@ def kept_token(path: str) -> str:
                 new.write(f"{secrets.token_urlsafe(24)}\n")
         result, mode = file.read_text(encoding="utf-8").strip(), file.stat().st_mode
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read a token from {path}: {error}", hint="another file, or none") from error
+        raise UsageError(f"cannot read a token from {path}: {error}", hint="Pass another file, or omit it.") from error
     if os.name == "posix" and mode & 0o077:
-        raise UsageError(f"others may read the token in {path}", hint=f"chmod 600 {path}")
+        raise UsageError(f"other users can read the token in {path}", hint=f"Run chmod 600 {path}.")
     if not re.fullmatch(r"[\w-]{16,200}", result, re.ASCII):
         expected = "a token of 16 to 200 letters, digits, - and _"
-        raise UsageError(f"expected {expected} in {path}; it holds something else", hint="delete it, and one is made")
+        raise UsageError(
+            f"expected {expected} in {path}; it holds something else",
+            hint="Delete the file. The next start creates one.",
+        )
     return result
 
 
@@ -174,7 +177,7 @@ def open_server(remote: str | None, port: int, *, token: bool = True, previous_t
     host = remote or LOCAL
     local = host in LOOPBACK
     if not (local or token):
-        raise UsageError("an address for others needs its token", hint="without --no-token")
+        raise UsageError("an address that others can reach requires a token", hint="Omit --no-token.")
     door = (previous_token or secrets.token_urlsafe(24)) if token else ""
     first = bound(host, port)
     number = first.getsockname()[1]
@@ -229,5 +232,7 @@ def bound(host: str, port: int) -> socket.socket:
         result.listen(128)  # clients may connect as soon as the address is printed
     except OSError as error:
         result.close()
-        raise UsageError(f"cannot listen on {host}, port {port}: {error.strerror}", hint="--port 0") from error
+        raise UsageError(
+            f"cannot listen on {host}, port {port}: {error.strerror}", hint="Use --port 0 to choose a free port."
+        ) from error
     return result

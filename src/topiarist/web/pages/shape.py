@@ -138,7 +138,7 @@ class ShapePage(EditForm):
 def load(view: View, ask: Ask) -> ShapePage:
     node = view.tree.root if ask.topic is None else view.shape.node(ask.topic)
     if ask.topic is None and ask.edit not in (*OF_DOCUMENTS, *OF_WORDS):
-        raise UsageError(translate("expected a topic"), hint=translate("an existing topic"))
+        raise UsageError(translate("expected a topic"), hint=translate("Choose an existing topic."))
     changes: tuple[Change, ...] = ()
     uses: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
@@ -189,11 +189,13 @@ def edit_of(ask: Ask) -> Edit:
     topic = -1 if ask.topic is None else ask.topic
     others = tuple(item for item in (ask.other, *ask.others) if item is not None)
     if ask.edit in MULTI_TOPIC_EDITS and not others:
-        raise UsageError(translate("the other topics are missing"), hint=translate("choose one or more"))
+        raise UsageError(translate("the other topics are missing"), hint=translate("Choose one or more topics."))
     if ask.edit in OF_WORDS and not _words(ask):
-        raise UsageError(translate("the words are missing"), hint=translate("one or more, separated by commas"))
+        raise UsageError(
+            translate("the words are missing"), hint=translate("Write one or more words, separated by commas.")
+        )
     if ask.edit in ("move", "pin", "seed") and ask.other is None:
-        raise UsageError(translate("the other topic is missing"), hint=translate("choose one"))
+        raise UsageError(translate("the other topic is missing"), hint=translate("Choose a topic."))
     other = -1 if ask.other is None else ask.other
     value: dict[str, Edit] = {
         "rename": Rename(topic, ask.name),

@@ -50,8 +50,8 @@ INDEX = Format(
     name="topiarist-search",
     version=3,
     label="the folder of an index",
-    hint="the folder that SearchIndex.save was given",
-    remedy="build the index again and save it to a new folder",
+    hint="Pass the folder of SearchIndex.save.",
+    remedy="Build the index again and save it to a new folder.",
     links=False,
     layout={"ensure_ascii": False},
 )

@@ -147,8 +147,8 @@ class KernelScorer(Scorer):
             return 0.0, words
         if index.normalise is None:
             raise UsageError(
-                "by='both' adds shares of what a document can reach, and with normalise=None the kernel has no end",
-                hint="normalise='parts', or by='meaning'",
+                "by='both' requires scores with a maximum, got normalise=None",
+                hint="Use normalise='parts' or by='meaning'.",
             )
         max_kernel = float(sum(map(len, index.parts))) if index.normalise == "parts" else 1.0
         return SHARE_OF_MEANING / max_kernel, words * SHARE_OF_WORDS / max(float(words.sum()), 1e-300)

@@ -98,11 +98,15 @@ def read_query(query: Any, n_words: int, reader: TextReader | None) -> QueryCoun
         return query
     if isinstance(query, str):
         if reader is None:
-            raise UsageError(f"a query in words needs the words of the index: {NO_WORDS}", hint="Corpus.from_documents")
+            raise UsageError(
+                f"a query in words needs the words of the index: {NO_WORDS}",
+                hint="Build the index from Corpus.from_documents(texts).",
+            )
         return reader(query)
     if not hasattr(query, "shape"):
         raise UsageError(
-            f"a query is a text or one row of counts; got {type(query).__name__}", hint="search('dark matter')"
+            f"expected a text or one row of counts as query, got {type(query).__name__}",
+            hint="Call search('dark matter').",
         )
     row: Any = query if issparse(query) else np.atleast_2d(query)
     counts = check_counts(row, name="the query")
@@ -110,7 +114,7 @@ def read_query(query: Any, n_words: int, reader: TextReader | None) -> QueryCoun
         raise InputError(
             f"a query must be one row of counts of the {n_words} words of this index, got {counts.shape[0]} rows of "
             f"{counts.shape[1]}",
-            hint="count it with the vocabulary of the index, or give a text",
+            hint="Count the query with the vocabulary of the index, or pass a text.",
         )
     return QueryCounts(counts.indices.astype(np.int64), counts.data.astype(np.float64))
 

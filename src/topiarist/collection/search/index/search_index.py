@@ -118,7 +118,9 @@ class SearchIndex:
     def write_run(self, counts: Any) -> WrittenSegment:
         """Write documents to the folder of an index that ``write`` is writing."""
         if self.location is None:
-            raise UsageError("an index in memory has no folder to write to", hint="SearchIndex.open")
+            raise UsageError(
+                "an index in memory has no folder to write to", hint="Open the index with SearchIndex.open."
+            )
         return write_unlisted_segment(self.location.folder, self._segment(counts))
 
     @classmethod
@@ -138,7 +140,9 @@ class SearchIndex:
     def add(self, documents: Sequence[Document]) -> SearchIndex:
         """Return the index with more documents, read by the unchanged models; ``save`` writes it to a new folder."""
         if self.vocabulary is None:
-            raise UsageError(f"documents cannot be counted: {NO_WORDS}", hint="Corpus.from_documents")
+            raise UsageError(
+                f"documents cannot be counted: {NO_WORDS}", hint="Build the index from Corpus.from_documents(texts)."
+            )
         if not documents:
             return self
         texts = (build_counted_text(document, self.settings.titles) for document in documents)
@@ -226,7 +230,10 @@ class SearchIndex:
     def count_tokens(self, tokens: Sequence[str]) -> QueryCounts:
         """Return the columns and counts of tokens; tokens that the models do not count are left out."""
         if self._reader is None:
-            raise UsageError(f"a query in words needs the words of the index: {NO_WORDS}", hint="Corpus.from_documents")
+            raise UsageError(
+                f"a query in words needs the words of the index: {NO_WORDS}",
+                hint="Build the index from Corpus.from_documents(texts).",
+            )
         return self._reader.count(tokens)
 
     def scores(self, query: Any, *, by: str = "meaning") -> Floats:
@@ -248,7 +255,7 @@ class SearchIndex:
             )
         scorer = KernelScorer(self, query)
         if scorer.is_empty:
-            raise InputError(NO_KNOWN_WORDS, hint="one or more words of the subject")
+            raise InputError(NO_KNOWN_WORDS, hint="Use one or more words of the subject.")
         row = scorer.views[self.shape.model].row
         return descend_tree(self.shape, row, [segment.nodes for segment in self.segments], node)
 
@@ -259,7 +266,7 @@ def _create_empty_index(
     """Return an index without documents: models, words and settings."""
     wrong = [part for part in kernel._parts if part not in PARTS]
     if wrong:
-        raise UsageError(f"an index cannot search by {wrong[0]!r}", hint=f"parts from {PARTS}")
+        raise UsageError(f"an index cannot search by {wrong[0]!r}", hint=f"Use parts from {PARTS}.")
     lenses, shape = kernel.lenses_, None
     vocabulary = getattr(documents, "vocabulary", None)
     if vocabulary is not None:

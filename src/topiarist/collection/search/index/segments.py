@@ -155,7 +155,7 @@ def check_word_count(n_model_words: int, n_counted_words: int) -> None:
     if n_counted_words != n_model_words:
         raise InputError(
             f"the models know {n_model_words} words, the documents were counted with {n_counted_words}",
-            hint="count them with the vocabulary of the index: corpus.vectorise(texts)",
+            hint="Count them with the vocabulary of the index, by corpus.vectorise(texts).",
         )
 
 

@@ -58,7 +58,7 @@ class LineFile(Sequence[str]):
         try:
             return self._bytes[self._starts[first] : self._starts[last] - 1].decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
-            raise DamagedError("a file of words is no text", hint="Run topiarist check.") from error
+            raise DamagedError("a file of words is not UTF-8 text", hint="Run topiarist check.") from error
 
     def place(self, line: str) -> int | None:
         """Return the place of a line among sorted lines; texts sort like their bytes."""

@@ -148,11 +148,11 @@ class PostingLists:
             last = len(lists.docs) if number < 0 else number
             fits = places.shape == (ends + 1,) and places[0] == 0 and places[-1] == last
             if not fits or bool((np.diff(places.astype(np.int64)) < 0).any()):
-                raise ValueError(f"{name} of {folder.name} leads nowhere")
+                raise ValueError(f"{name} of {folder.name} points outside of the file")
         if len(lists.times) != len(lists.docs) or len(lists.frequency) != len(lists.stems):
             raise ValueError(f"the lists of {folder.name} are not of the same length")
         if lists.space.ndim != 2 or lists.space.dtype != np.int8 or len(lists.space) != len(lists):
-            raise ValueError(f"the documents of {folder.name} lie in no space")
+            raise ValueError(f"the documents of {folder.name} have no vectors")
         return lists
 
 

@@ -109,7 +109,7 @@ def _score_segment(
 
     sums = np.sum([np.zeros(4), *threads.map(add_block, range(0, len(out), DOCUMENTS_PER_TASK))], axis=0)
     if sums[3] != np.sum(runs.stops - runs.starts):
-        raise DamagedError("the index of words names documents that are not there", hint="topiarist check")
+        raise DamagedError("the word index names documents that do not exist", hint="Run topiarist check.")
     return peaks, sums[1:3]
 
 

@@ -199,7 +199,7 @@ class WordIndex:
         if about.get("format") != FORMAT or about.get("version") != VERSION:
             raise DamagedError(
                 f"the words of {display_path or folder} are of format {about.get('version')!r}; this reads {VERSION}",
-                hint="pip install -U topiarist",
+                hint="Run pip install -U topiarist.",
             )
         segments = [PostingLists.open(folder / SEGMENT.format(number + 1)) for number in range(about["segments"])]
         tokenizer = Tokenizer(numbers=about["numbers"], words=about.get("segmenter", ""))

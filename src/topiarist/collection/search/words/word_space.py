@@ -58,7 +58,7 @@ class WordSpace:
         cosines: Floats = np.empty(len(places), np.float32)
         scaled = (direction * self.scales).astype(np.float32)
         if places.dtype != np.int8 or places.shape != (len(cosines), *scaled.shape):  # the kernel looks without asking
-            raise DamagedError("documents and words have different dimensions", hint="topiarist check")
+            raise DamagedError("documents and words have different dimensions", hint="Run topiarist check.")
         load_kernels().score_byte_vectors(np.ascontiguousarray(places), scaled, cosines)
         return cosines
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.estimators import zoo
 from topiarist.collection.classify import learning
-from topiarist.collection.classify.predictions import Categories
+from topiarist.collection.classify.predictions import Categories, compute_accuracy_interval
 from topiarist.collection.contents import read_categories, write_categories
 from topiarist.counts.duplicates import Duplicates
 from topiarist.errors import DamagedError, InputError
@@ -46,7 +46,7 @@ def test_no_category_loses_its_only_document_to_the_judges():
     ("share", "number", "low", "high"), [(1.0, 2, 0.34, 1.0), (0.5, 90, 0.39, 0.61), (0.0, 3, 0, 0.57)]
 )
 def test_how_little_a_few_held_out_documents_say(share, number, low, high):
-    assert learning._wilson_interval(share, number) == pytest.approx((low, high), abs=0.01)
+    assert compute_accuracy_interval(share, number) == pytest.approx((low, high), abs=0.01)
 
 
 def test_one_label_for_each_category(collection):

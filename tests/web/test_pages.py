@@ -86,7 +86,8 @@ def test_pages_are_in_the_schema(client):
     pages = {("/index" if page.path == "/" else page.path) + ".json" for page in PAGES}
     files = {"/export.{kind}", "/original", "/job.json"}
     writes = {
-        "/tag", "/untag", "/read", "/undo", "/refit", "/steadiness", "/stop", "/shape", "/remove", "/new", "/keep",
+        "/tag", "/untag", "/read", "/undo", "/refit", "/steadiness", "/learn", "/stop", "/shape", "/remove", "/new",
+        "/keep",
         "/save_search", "/delete_search", "/note",
         "/judge", "/review", "/file.json",
     }  # fmt: skip

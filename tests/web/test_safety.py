@@ -65,7 +65,8 @@ FOREIGN = (
     {"Sec-Fetch-Site": "none"}, {"Sec-Fetch-Site": "same-site"}, {"Sec-Fetch-Site": "cross-site", "Origin": HERE},
 )  # fmt: skip
 WRITES = (
-    "/tag", "/untag", "/read", "/undo", "/refit", "/steadiness", "/stop", "/shape", "/remove", "/new", "/keep",
+    "/tag", "/untag", "/read", "/undo", "/refit", "/steadiness", "/learn", "/stop", "/shape", "/remove", "/new",
+    "/keep",
 )  # fmt: skip
 
 

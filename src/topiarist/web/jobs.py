@@ -16,7 +16,8 @@ from topiarist.progress import ENDING, STEPS, ProgressEvent, ProgressReporter
 Phase = Literal["none", "running", "done", "stopped", "failed"]
 
 
-FIT, CHECK = "fit", "check"  # the new fit of a tree, and the check how steady its topics are
+# The new fit of a tree, the measurement of the stability of its topics, and the learning of categories.
+FIT, CHECK, LEARN = "fit", "check", "learn"
 SENTENCES = {
     (FIT, "failed"): "The fit failed: {error}.",
     (FIT, "done"): "The new tree is ready.",
@@ -36,6 +37,11 @@ SENTENCES = {
     (CHECK, "going"): "Measuring topic stability: tree {number}{about}{left}.",
     (CHECK, "shows"): "The tree does not change.",
     (CHECK, "changed"): "",
+    (LEARN, "failed"): "The categories were not learned: {error}.",
+    (LEARN, "done"): "The categories are learned.",
+    (LEARN, "ending"): "Learning the categories.",
+    (LEARN, "shows"): "The tree does not change.",
+    (LEARN, "changed"): "",
 }
 
 

@@ -20,7 +20,7 @@ from topiarist.errors import TopiaristError, UsageError, to_limit_error
 from topiarist.storage import edit_log
 from topiarist.storage.collection_folder import Manifest
 from topiarist.storage.generation import Generation
-from topiarist.web.jobs import CHECK, NO_JOB, Job, JobPage
+from topiarist.web.jobs import CHECK, LEARN, NO_JOB, Job, JobPage
 from topiarist.web.query_limits import deadline
 from topiarist.web.view import View
 
@@ -164,6 +164,19 @@ class Session:
             job.recorded = True
 
         return self._begin(Job(kind=CHECK), check)
+
+    def learn(self, column: str) -> Job:
+        """Start to learn categories from a column, or from the labels of the documents, unless a job is running."""
+
+        def learn(job: Job) -> None:
+            from topiarist.collection.classify.learning import learn_categories
+
+            job.finish_steps()  # it cannot be stopped
+            with self.writer() as collection:
+                learn_categories(collection, column=column)
+            job.recorded = True
+
+        return self._begin(Job(kind=LEARN), learn)
 
     def _begin(self, job: Job, work: Callable[[Job], None]) -> Job:
         with self._lock:

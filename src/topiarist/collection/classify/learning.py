@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -22,7 +21,13 @@ from topiarist.collection.classify.label_sources import (
     list_label_columns,
     load_labels,
 )
-from topiarist.collection.classify.predictions import Categories, PredictedLabels, collect_heldout, sample_rows
+from topiarist.collection.classify.predictions import (
+    Categories,
+    PredictedLabels,
+    collect_heldout,
+    compute_accuracy_interval,
+    sample_rows,
+)
 from topiarist.collection.describe.statistics import Figures
 from topiarist.collection.passages import parent_ids
 from topiarist.collection.shape.history import LEARN
@@ -39,7 +44,6 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 MIN_DOCUMENTS_PER_LABEL = 2  # documents, unless most labels have only one
-MAX_HELDOUT_FOR_INTERVAL = 100  # held-out documents: with fewer, accuracy is reported with an interval
 MAX_COLUMNS = 2  # columns that an error message lists
 NO_PROGRESS, N_STEPS = ProgressReporter(), 3  # steps: the fit that is measured, the final fit, and the predictions
 MIN_DOCUMENTS_TO_REUSE_CHOICES = 2_000  # labelled documents: the final fit then reuses the settings of the trial fit
@@ -325,13 +329,5 @@ def _measure_quality(
     ]
     categories.sort(key=lambda item: (-item.documents, item.name))
     accuracy = float(accuracy_score(truth, answer))
-    interval = _wilson_interval(accuracy, len(true_labels)) if len(true_labels) < MAX_HELDOUT_FOR_INTERVAL else None
+    interval = compute_accuracy_interval(accuracy, len(true_labels))
     return replace(quality, accuracy=accuracy, f1=float(score), accuracy_between=interval, categories=tuple(categories))
-
-
-def _wilson_interval(share: float, number: int) -> tuple[float, float]:
-    """Return the 95% Wilson interval of a share that was observed in a number of documents."""
-    z = 1.96
-    middle, spread = share + z * z / (2 * number), z * math.sqrt(share * (1 - share) / number + (z / (2 * number)) ** 2)
-    scale = 1 + z * z / number
-    return round(max(0.0, (middle - spread) / scale), 4), round(min(1.0, (middle + spread) / scale), 4)

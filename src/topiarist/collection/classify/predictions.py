@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ from topiarist.storage.tensors import map_tensors, write_tensors
 PREDICTIONS_FILE = "told.safetensors"
 MAX_SAMPLE = 20_000  # documents with predictions; of a larger collection an even sample
 _NUMBERS = ("place", "label", "share", "score")
+MAX_HELDOUT_FOR_INTERVAL = 100  # held-out documents: with fewer, accuracy is reported with an interval
 BLOCK = 4_096  # documents whose dense rows are in memory at once
 
 
@@ -369,3 +371,13 @@ def read_held_out(folder: Path) -> HeldOut:
     arrays = map_tensors(folder / HELDOUT_FILE)
     with reading(str(folder / HELDOUT_FILE)):
         return HeldOut(**{field.name: arrays[field.name] for field in fields(HeldOut)})
+
+
+def compute_accuracy_interval(share: float, number: int) -> tuple[float, float] | None:
+    """Return the 95% Wilson interval of an accuracy on few held-out documents; None for many documents."""
+    if number >= MAX_HELDOUT_FOR_INTERVAL:
+        return None
+    z = 1.96
+    middle, spread = share + z * z / (2 * number), z * math.sqrt(share * (1 - share) / number + (z / (2 * number)) ** 2)
+    scale = 1 + z * z / number
+    return round(max(0.0, (middle - spread) / scale), 4), round(min(1.0, (middle + spread) / scale), 4)

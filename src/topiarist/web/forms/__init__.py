@@ -28,6 +28,7 @@ def add(app: FastAPI) -> None:
         "/undo": (tree_edits.undo, bodies.TakenBack),
         "/refit": (tree_edits.refit, bodies.StateBody),
         "/steadiness": (tree_edits.check_steadiness, bodies.Body),
+        "/learn": (tree_edits.learn, bodies.Learned),
         "/stop": (tree_edits.stop, bodies.Body),
         "/shape": (tree_edits.edit, bodies.Edited),
         "/new": (uploads.bring, bodies.UploadBody),

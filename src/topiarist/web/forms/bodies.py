@@ -47,6 +47,13 @@ class StateBody(Body):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Learned(Body):
+    """Request to learn categories."""
+
+    column: Annotated[str, Field(max_length=1_000, description="column with the labels; default: the labels")] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TakenBack(StateBody):
     """Request to undo the last edit."""
 

@@ -26,9 +26,16 @@ from topiarist.collection.classify.filing import (
     load_filing,
 )
 from topiarist.collection.classify.judgements import ACCEPT, LEAVE, MOVE, TAKE_BACK, Judgement
-from topiarist.collection.classify.predictions import Categories
+from topiarist.collection.classify.predictions import Categories, compute_accuracy_interval
 from topiarist.display.formats import whole_percent
-from topiarist.display.locale.catalogues import CountedNoun, Share, current_language, translate, translate_table
+from topiarist.display.locale.catalogues import (
+    CountedNoun,
+    Share,
+    current_language,
+    share_between,
+    translate,
+    translate_table,
+)
 from topiarist.display.locale.locales import LOCALES
 from topiarist.web import addresses
 from topiarist.web.pages.compare import LabelColumnLine, label_column_lines
@@ -269,9 +276,11 @@ def _sentence(categories: Categories, filing: Filing) -> str:
         documents = translate("{documents} of the training set", documents=number)
     signs = LOCALES[current_language()].signs
     if not categories.is_multilabel:
+        interval = compute_accuracy_interval(accuracy := basis.exact(), len(basis.rows))
+        share = signs(whole_percent(accuracy)) if interval is None else share_between(accuracy, *interval)
         return translate(
             "{categories} learned. Tested on {documents}: accuracy {share}.",
-            categories=n, documents=documents, share=signs(whole_percent(basis.exact())),
+            categories=n, documents=documents, share=share,
         )  # fmt: skip
     return translate(
         "{categories} learned. Tested on {documents}: precision {right}, recall {found}.",

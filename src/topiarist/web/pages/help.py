@@ -58,6 +58,21 @@ WORDS = {
     ),
 }
 
+COLUMNS = {  # of exported documents
+    "id": "Id of the document: its file name, or the id of a row.",
+    "title": "Title, or the first words of the text.",
+    "date": "Date of the document.",
+    "topic": "Topic of the document, with its headings.",
+    "share": "Part of the document in this topic, from 0 to 1.",
+    "labels": "Labels, with | between them.",
+    "source": "File that the document is from.",
+    "tags": "Tags of users, with | between them.",
+    "read": "Whether a user marked it as read.",
+    "date_given": "Date as the source writes it.",
+    "passage_notes": "Notes of users on passages, with | between them.",
+    "…": "All other columns are from the source.",
+}
+
 
 @dataclass(frozen=True)
 class Ask:
@@ -70,6 +85,7 @@ class HelpPage:
 
     words: tuple[tuple[str, str], ...]
     questions: tuple[Choice, ...]
+    columns: tuple[tuple[str, str], ...]
     keys: tuple[tuple[str, str], ...]
 
 
@@ -105,5 +121,6 @@ def load(view: View, ask: Ask) -> HelpPage:
     return HelpPage(
         words=tuple(zip(translate_table(TERMS).values(), translate_table(WORDS).values(), strict=True)),
         questions=questions,
+        columns=tuple(translate_table(COLUMNS).items()),
         keys=tuple(translate_table(KEYS).items()),
     )

@@ -15,7 +15,7 @@ from topiarist.cli.terminal.screen import Screen, bar, opened
 from topiarist.display.formats import DOT, count_noun, join_path, one_line, percent, verb
 from topiarist.errors import UsageError
 from topiarist.text.query import format_like_terms, format_phrase
-from topiarist.text.spelling import format_proposals
+from topiarist.text.spelling import find_similar_names
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -221,7 +221,7 @@ def answer_query(collection: Collection, options: Options, query: str) -> Answer
     from topiarist.collection.search.search import METHODS, Search
 
     if options.by not in METHODS:
-        hint = f"--by {format_proposals(options.by, METHODS).split(',')[0]}".replace("'", "")
+        hint = f"Use --by {(find_similar_names(options.by, METHODS) or METHODS)[0]}."
         raise UsageError(f"expected a search by {', '.join(METHODS)}, got {options.by!r}", hint=hint)
     search = Search(collection, query, options.by)
     rows = search.rows(options.topic)

@@ -8,7 +8,7 @@ import pytest
 from topiarist.errors import DamagedError, ResourceError
 from topiarist.storage import edit_log
 from topiarist.storage.collection_folder import Folder
-from topiarist.storage.generation import Part, new_part, open_part, part_faults, part_name
+from topiarist.storage.generation import Part, new_part, open_part, part_faults, make_part_name
 
 
 def write(generation, kind="tree", text="x"):
@@ -47,14 +47,14 @@ def test_failed_part_deleted(folder):
 
 def test_part_numbers_unique(folder):
     with folder.writing() as generation:
-        assert part_name(generation, "counts") == "counts-1"
+        assert make_part_name(generation, "counts") == "counts-1"
         assert write(generation).name == "tree-2"
         assert write(generation).name == "tree-3"
         assert write(generation, "tree-of").name == "tree-of-1"
-        assert part_name(generation, "tree") == "tree-4"
+        assert make_part_name(generation, "tree") == "tree-4"
         for kind in ("", "Tree", "../x", "a/b", ".a", "1a"):
             with pytest.raises(ValueError, match="the kind of a part"):
-                part_name(generation, kind)
+                make_part_name(generation, kind)
 
 
 def test_sweep_removes_unnamed_parts(folder):

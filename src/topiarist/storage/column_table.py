@@ -205,9 +205,9 @@ class ColumnTable:
             "SELECT count(*) FROM cells WHERE field = ? AND length(text) > ?", (number, LONGEST_JUDGED)
         )
         values = self.database.all(sql, (number, LONGEST_JUDGED))
-        return judge_column(name, values, int(longer[0]) if longer else 0, lambda: self._orders(number, 0, dates))
+        return judge_column(name, values, int(longer[0]) if longer else 0, lambda: self._read_orders(number, 0, dates))
 
-    def _orders(self, number: int, start: int, requested: str) -> DateOrders:
+    def _read_orders(self, number: int, start: int, requested: str) -> DateOrders:
         """Return the order of day and month of each source of documents from a row on, in one column.
 
         Earlier documents of these sources count as well.
@@ -241,7 +241,7 @@ class ColumnTable:
         self.database.run("DROP TABLE temp.compared")
         if kind != DATE or not any(_needs_order(text) for (text,) in texts):
             return ""
-        orders = self._orders(number, start, dates)
+        orders = self._read_orders(number, start, dates)
         self._fill_ambiguous_dates(number, start, orders)
         return orders.describe_unread()
 

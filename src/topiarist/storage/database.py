@@ -175,16 +175,16 @@ class Database:
 
     def numbers(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         """Return a query result with one integer per row as an array."""
-        return self._array((number for (number,) in self.iterate_rows(sql, parameters)), "i8")
+        return self._read_array((number for (number,) in self.iterate_rows(sql, parameters)), "i8")
 
     def read_codes(self, sql: str, parameters: Sequence[Any] = ()) -> CodedTexts:
         """Return a query result of rows and texts with few different values."""
         codes: dict[str, int] = {}
         rows = ((row, codes.setdefault(str(text), len(codes))) for row, text in self.iterate_rows(sql, parameters))
-        arrays = self._array(rows, "i8, i4")
+        arrays = self._read_array(rows, "i8, i4")
         return CodedTexts(arrays["f0"], arrays["f1"], tuple(codes))
 
-    def _array(self, rows: Iterator[Any], kind: str) -> Any:
+    def _read_array(self, rows: Iterator[Any], kind: str) -> Any:
         import numpy as np  # not imported for --help
 
         try:

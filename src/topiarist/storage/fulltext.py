@@ -51,12 +51,12 @@ class Index:
         if not query:
             return []
         source, parameters = _build_source(query.with_letters_apart)
-        return [row for (row,) in self._all(f"SELECT row {source} ORDER BY row", parameters)]
+        return [row for (row,) in self._find_all(f"SELECT row {source} ORDER BY row", parameters)]
 
     def has_match(self, query: Query) -> bool:
         """Return whether any document matches."""
         source, parameters = _build_source(query.with_letters_apart)
-        return bool(query and self._all(f"SELECT row {source} LIMIT 1", parameters))
+        return bool(query and self._find_all(f"SELECT row {source} LIMIT 1", parameters))
 
     def mask_matches(self, query: Query, number: int) -> Bools:
         """Return the mask of matching documents among the first ``number``."""
@@ -65,7 +65,7 @@ class Index:
             is_match, rows = True, self.rows(query)
         else:  # few documents have an excluded term; all others match
             sql = "SELECT rowid FROM search WHERE search MATCH ?"
-            is_match, rows = False, [row for (row,) in self._all(sql, [separated.fts_exclusions])]
+            is_match, rows = False, [row for (row,) in self._find_all(sql, [separated.fts_exclusions])]
         mask = np.full(number, not is_match)
         mask[[row for row in rows if row < number]] = is_match
         return mask
@@ -96,7 +96,9 @@ class Index:
         """Return the words and phrases of a query that no document contains."""
         pairs = zip(query.terms, query.with_letters_apart.terms, strict=True)
         sql = "SELECT 1 FROM search WHERE search MATCH ? LIMIT 1"
-        return [term.words for term, separated in pairs if not term.exclude and not self._all(sql, [separated.match])]
+        return [
+            term.words for term, separated in pairs if not term.exclude and not self._find_all(sql, [separated.match])
+        ]
 
     def values(self, kind: str, column: str = "") -> list[str]:
         """Return the values of a filter that documents have; none for topics and dates."""
@@ -110,7 +112,7 @@ class Index:
         names = (value.lower().removesuffix(".gz").rpartition("/")[2] for value in values)
         return [name.rpartition(".")[2] for name in names if "." in name]
 
-    def _all(self, sql: str, parameters: list[Any]) -> list[Row]:
+    def _find_all(self, sql: str, parameters: list[Any]) -> list[Row]:
         """Return rows; none if FTS5 rejects the query."""
         try:
             return self.database.all(sql, parameters)

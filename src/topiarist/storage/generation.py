@@ -86,7 +86,7 @@ class NewPart:
 @contextmanager
 def new_part(generation: Generation, kind: str) -> Iterator[NewPart]:
     """Yield a folder to fill; at the end of the block it is complete, on disk and named, after an error deleted."""
-    name = part_name(generation, kind)
+    name = make_part_name(generation, kind)
     with replace_folder(generation.folder / name) as folder:
         part = NewPart(folder, name)
         yield part
@@ -98,7 +98,7 @@ def new_part(generation: Generation, kind: str) -> Iterator[NewPart]:
     part.folder, part.digest = generation.folder / name, hashlib.sha256(text).hexdigest()
 
 
-def part_name(generation: Generation, kind: str) -> str:
+def make_part_name(generation: Generation, kind: str) -> str:
     """Return a new name: the next number of its kind, also after names of erased parts."""
     if not PART.fullmatch(f"{kind}-1"):
         raise ValueError(f"the kind of a part is lower-case letters, digits and dashes, got {kind!r}")

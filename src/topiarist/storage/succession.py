@@ -62,11 +62,11 @@ def reduce_generation(folder: Folder, *, wait: float = 0.0) -> Iterator[ReducedG
             finally:
                 new.close()
         finally:
-            if not _may_be_named(folder, name):
+            if not _can_be_named(folder, name):
                 shutil.rmtree(place, ignore_errors=True)
 
 
-def _may_be_named(folder: Folder, name: str) -> bool:
+def _can_be_named(folder: Folder, name: str) -> bool:
     """Return whether the manifest names a generation, or can name it: a commit can fail after its manifest was written.
 
     The next writer removes a generation that no manifest names.
@@ -145,9 +145,11 @@ def carry_marks_back(now: Database, then: Database) -> None:
             then.run(f"DELETE FROM main.{table} WHERE {common_rows}")  # noqa: S608 - names of our own
             own_columns, others = ", ".join(("row", *columns)), "".join(f", t.{name}" for name in columns)
             then.run(f"INSERT INTO main.{table} ({own_columns}) SELECT d.row{others} FROM now.{table} AS t {joined}")  # noqa: S608
-        _append_newer(then, "judgements", ("time", "row", "kind", "before", "after"), joined)
+        _append_missing_entries(then, "judgements", ("time", "row", "kind", "before", "after"), joined)
         then.run("INSERT OR IGNORE INTO main.reviews (label, lot, time) SELECT label, lot, time FROM now.reviews")
-        _append_newer(then, "review_entries", ("time", "label", "row", "answer", "drawn", "documents"), joined)
+        _append_missing_entries(
+            then, "review_entries", ("time", "label", "row", "answer", "drawn", "documents"), joined
+        )
         _carry_notes_back(then, joined, common_rows)
 
 
@@ -163,8 +165,8 @@ def _carry_notes_back(then: Database, joined: str, common_rows: str) -> None:
     )
 
 
-def _append_newer(then: Database, table: str, columns: Sequence[str], joined: str) -> None:
-    """Append newer entries in their order.
+def _append_missing_entries(then: Database, table: str, columns: Sequence[str], joined: str) -> None:
+    """Append the entries of a table that ``then`` lacks, in their order.
 
     Their numbers are not compared, because removed documents can have used the same numbers.
     """

@@ -55,7 +55,7 @@ class Patterns(NamedTuple):
     unspaced_character: re.Pattern[str]  # one letter with its marks
 
 
-def _ranges(codes: Iterable[int]) -> str:
+def _format_ranges(codes: Iterable[int]) -> str:
     """Return a character class body for sorted code points."""
     parts: list[list[int]] = []
     for code in codes:
@@ -75,10 +75,10 @@ def patterns() -> Patterns:
         for code in range(0x300, _MARKS_END)
         if unicodedata.category(chr(code))[0] == "M" and not ignorable.match(chr(code))
     ]
-    basic_marks = _ranges(code for code in marks if code < 0x10000)
+    basic_marks = _format_ranges(code for code in marks if code < 0x10000)
     basic = basic_marks + JOINERS
-    all_marks = _ranges(marks) + JOINERS
-    mark = f"[{_ranges(marks)}{_MARKS_IN_LETTERS}]"
+    all_marks = _format_ranges(marks) + JOINERS
+    mark = f"[{_format_ranges(marks)}{_MARKS_IN_LETTERS}]"
     return Patterns(
         ignorable=ignorable,
         # Of the other planes any character will do: a class of many ranges in them is slow.
@@ -119,7 +119,7 @@ def clean_name(text: str) -> str:
     return " ".join(remove_controls(text).split())
 
 
-def _fuses_with_previous(character: str) -> bool:
+def _can_fuse_with_previous(character: str) -> bool:
     """Return whether normalisation can fuse a character with the one before it."""
     first = unicodedata.normalize("NFKD", character)[0]
     return (
@@ -137,7 +137,7 @@ def align_normalised(text: str) -> list[tuple[int, int]]:
     source_slices: list[tuple[int, int]] = []
     start = 0
     for end in range(1, len(text) + 1):
-        if end < len(text) and not text[end].isascii() and _fuses_with_previous(text[end]):
+        if end < len(text) and not text[end].isascii() and _can_fuse_with_previous(text[end]):
             continue
         source_slices.extend([(start, end)] * len(normalise(text[start:end])))
         start = end

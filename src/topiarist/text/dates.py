@@ -232,7 +232,7 @@ def _parse_form(text: str) -> ParsedDate:
         rest = after if has_month else rest  # "mar" is March and mardi
     parts = _match_form(_NUMBER_FORMS, rest) or _match_form(_NAME_FORMS, _normalise_names(rest))
     if "first" in parts:
-        return _both_orders(parts, clock)
+        return _parse_both_orders(parts, clock)
     if not parts or (clock and not parts.get("day")):
         return ParsedDate()
     iso = _to_iso(_read_year(parts), parts.get("month"), parts.get("day")) + clock
@@ -251,7 +251,7 @@ def _match_form(forms: tuple[str, ...], text: str) -> dict[str, str]:
     return match.groupdict() if match else {}
 
 
-def _both_orders(parts: dict[str, str], clock: str) -> ParsedDate:
+def _parse_both_orders(parts: dict[str, str], clock: str) -> ParsedDate:
     readings = []
     for month, day in ((parts["second"], parts["first"]), (parts["first"], parts["second"])):
         try:

@@ -192,7 +192,7 @@ def _split_text(text: str, longest: int) -> Iterator[tuple[int, str]]:
     n_passages = max(2, round(total / PASSAGE_WORDS))
     size = total / n_passages
     number, start, words = 1, 0, 0.0
-    for end, n_words in _cut_places(text, size):
+    for end, n_words in _iterate_cut_places(text, size):
         words += n_words
         if number < n_passages and words >= size * number - n_words / 2:
             if passage := text[start:end].strip():
@@ -202,7 +202,7 @@ def _split_text(text: str, longest: int) -> Iterator[tuple[int, str]]:
         yield number, passage
 
 
-def _cut_places(text: str, size: float) -> Iterator[tuple[int, int]]:
+def _iterate_cut_places(text: str, size: float) -> Iterator[tuple[int, int]]:
     """Yield places where a text can be cut, each with the number of words since the previous place."""
     start = 0
     for end in [*(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]:
@@ -212,11 +212,11 @@ def _cut_places(text: str, size: float) -> Iterator[tuple[int, int]]:
         if words <= size:
             yield end, words
         else:  # a table, a list or a text without punctuation
-            yield from _short_cut_places(text, start, end)
+            yield from _iterate_short_cut_places(text, start, end)
         start = end
 
 
-def _short_cut_places(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _iterate_short_cut_places(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the ends of lines, else of words; in scripts without spaces every ``MAX_UNSPACED_LETTERS``."""
     place, boundary = start, _LINE_END if "\n" in text[start:end] else _SPACE
     for place_end in [*(match.end() for match in boundary.finditer(text, start, end)), end]:

@@ -44,7 +44,7 @@ _KIND = re.compile(rf"(?:{'|'.join(FILTERS)}):", re.IGNORECASE)
 
 
 @lru_cache(maxsize=64)
-def _pattern(fields: tuple[Field, ...]) -> re.Pattern[str]:
+def _compile_pattern(fields: tuple[Field, ...]) -> re.Pattern[str]:
     """Return the pattern of one part of a query with these columns."""
     names = {*FILTERS, *(name for field in fields for name in (field_key(field), field.name))}
     kinds = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if not re.search(r'[\s":]', name))
@@ -176,7 +176,7 @@ class Query:
             if isinstance(item, Filter) or item.exclude:
                 items.append(item)
             else:
-                items += (Term(word) for word in map(_plain_word, item.words.split()) if word)
+                items += (Term(word) for word in map(_simplify_word, item.words.split()) if word)
         return Query(tuple(items), fields=self.fields)
 
     @cached_property
@@ -251,7 +251,7 @@ def parse(text: str, fields: tuple[Field, ...] = ()) -> Query:
     notes: list[str] = []
     is_changed, is_alternative = len(typed) > MAX_QUERY_CHARACTERS, False
     fields_by_name = {name.lower(): field for field in fields for name in (field.name, field_key(field))}
-    for match in _pattern(fields).finditer(typed[:MAX_QUERY_CHARACTERS]):
+    for match in _compile_pattern(fields).finditer(typed[:MAX_QUERY_CHARACTERS]):
         if match[0] == "OR":
             is_changed |= is_alternative
             is_alternative = True
@@ -332,7 +332,7 @@ def _strip_signs(word: str) -> str:
     return word[:end] if _KIND.match(stripped) else stripped  # a word does not become a filter
 
 
-def _plain_word(word: str) -> str:
+def _simplify_word(word: str) -> str:
     """Return a word so that it can be typed without quotes; empty if it cannot."""
     stripped = _strip_signs(word).rstrip("*") if has_words(word) else ""
     stripped = stripped.lower() if stripped == "OR" else stripped

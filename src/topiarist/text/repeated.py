@@ -167,10 +167,10 @@ class LineCounter:
 
     def find_repeated(self, read_texts: Callable[[Sequence[int]], Sequence[str]]) -> Repeated:
         """Return the repeated lines; ``read_texts`` returns the texts of some rows."""
-        if not (frequent := self._frequent()):
+        if not (frequent := self._select_frequent()):
             return Repeated()
         finder = RepeatedLineFinder(self.n_documents, self._min_documents, frequent)
-        for row, is_new, hashes in self._stored_lines():
+        for row, is_new, hashes in self._iterate_stored_lines():
             finder.add(row, hashes, is_new=is_new)
         return finder.find(read_texts)
 
@@ -178,12 +178,12 @@ class LineCounter:
     def _min_documents(self) -> int:
         return max(MIN_DOCUMENTS, int(MIN_SHARE * self.n_documents))
 
-    def _frequent(self) -> dict[int, int]:
+    def _select_frequent(self) -> dict[int, int]:
         """Return the hashes and counts of the most frequent lines."""
         counts = [(count, number) for number, count in self._counts.counts.items() if count >= self._min_documents]
         return {number: count for count, number in sorted(counts, reverse=True)[:MAX_LINES]}
 
-    def _stored_lines(self) -> Iterator[tuple[int, bool, array[int]]]:
+    def _iterate_stored_lines(self) -> Iterator[tuple[int, bool, array[int]]]:
         """Yield the row, whether the text is new, and the hashes of the lines of each text."""
         self._file.seek(0)
         while header := self._file.read(24):
@@ -217,7 +217,7 @@ class RepeatedLineFinder:
                 line.sample.append(row)
             line.documents += 1
         if distinct and is_new:
-            for number in {*_beginning(lines), *_beginning(lines[::-1])}:
+            for number in {*_select_first(lines), *_select_first(lines[::-1])}:
                 self._lines[number].at_ends += 1
             self._pairs.update(
                 (one, other) for one, other in pairwise(lines) if one is not None and other is not None and one != other
@@ -236,12 +236,12 @@ class RepeatedLineFinder:
                 rest = (form for form, number in hashes.items() if number not in self.frequent)
                 sketches[row] = _sketch(hashes), _sketch(rest)
         forms = {number: form for number, form in forms.items() if _SUBJECT.match(form) is None}
-        neighbours = self._with_neighbours(forms)
+        neighbours = self._find_with_neighbours(forms)
         counts = Counter(word for row in self._background for word in sketches[row][1])
         chosen = [
             (form, lines[number].documents + lines[number].copies)
             for number, form in forms.items()
-            if (number in neighbours or self._stands_alone(form, lines[number]))
+            if (number in neighbours or self._can_stand_alone(form, lines[number]))
             and not _is_of_copies(lines[number].sample, sketches)
             and not self._has_topic(number, sketches, counts, in_block=number in neighbours)
         ]
@@ -278,7 +278,7 @@ class RepeatedLineFinder:
         far_pairs = [_share_words(one, other) for one in documents for other in far]
         return not far_pairs or mean(pairs) > RELATED_RATIO * mean(far_pairs)
 
-    def _with_neighbours(self, forms: dict[int, str]) -> set[int]:
+    def _find_with_neighbours(self, forms: dict[int, str]) -> set[int]:
         """Return the lines that nearly always have the same neighbour; rows of tables need one that is not a row."""
         lines: set[int] = set()
         for (first, second), count in self._pairs.items():
@@ -287,7 +287,7 @@ class RepeatedLineFinder:
                 lines |= {first, second} if count >= TOGETHER * either else set()
         return lines
 
-    def _stands_alone(self, form: str, line: _Line) -> bool:
+    def _can_stand_alone(self, form: str, line: _Line) -> bool:
         """Return whether a repeated line may be dropped without repeated neighbours."""
         if is_row(form):
             return False
@@ -338,7 +338,7 @@ def _share_words(one: frozenset[int], other: frozenset[int]) -> float:
     return len(one & other) / min(len(one), len(other))
 
 
-def _beginning(lines: list[int | None]) -> Iterator[int]:
+def _select_first(lines: list[int | None]) -> Iterator[int]:
     """Yield the frequent lines at the beginning: before ``ENDS`` other lines, which are None."""
     others = 0
     for number in lines:

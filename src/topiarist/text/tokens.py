@@ -57,7 +57,7 @@ class Tokenizer:
         if not patterns().beyond_latin.search(text):
             return text.encode("latin-1", "replace").translate(_LATIN).decode("latin-1").split()
         if patterns().unusual.search(text):
-            return [text[start:end] for start, end in _spans(text, self.words)]
+            return [text[start:end] for start, end in _iterate_spans(text, self.words)]
         return patterns().word.findall(text)
 
     def is_word(self, piece: str) -> bool:
@@ -75,7 +75,7 @@ class Tokenizer:
         """
         form = normalise(text)
         source = None if text.isascii() else align_normalised(text)
-        for start, end in _spans(form, self.words):
+        for start, end in _iterate_spans(form, self.words):
             word = form[start:end]
             if not self.is_word(word):
                 continue
@@ -112,7 +112,7 @@ def is_unspaced(word: str) -> bool:
     return not word.isascii() and patterns().unspaced_run.match(word) is not None
 
 
-def _spans(text: str, words: str = "") -> Iterator[tuple[int, int]]:
+def _iterate_spans(text: str, words: str = "") -> Iterator[tuple[int, int]]:
     """Yield the slices of the candidates in normalised text."""
     runs = patterns().unspaced_run
     for word in patterns().any_word.finditer(text):
@@ -120,13 +120,15 @@ def _spans(text: str, words: str = "") -> Iterator[tuple[int, int]]:
         for run in runs.finditer(text, place, end):
             if place < run.start():
                 yield place, run.start()
-            yield from _segment_spans(text, *run.span(), words) if words else _pair_spans(text, *run.span())
+            yield from (
+                _iterate_segment_spans(text, *run.span(), words) if words else _iterate_pair_spans(text, *run.span())
+            )
             place = run.end()
         if place < end:
             yield place, end
 
 
-def _segment_spans(text: str, start: int, end: int, extra: str) -> Iterator[tuple[int, int]]:
+def _iterate_segment_spans(text: str, start: int, end: int, extra: str) -> Iterator[tuple[int, int]]:
     """Yield the words of a run as the segmenter splits it; pairs of characters if it changes the text.
 
     Pairs of Chinese words of three or more letters count as well, because they are mostly words: trees of words alone
@@ -134,16 +136,16 @@ def _segment_spans(text: str, start: int, end: int, extra: str) -> Iterator[tupl
     """
     segments = list(get_segmenter(extra)(text[start:end]))
     if "".join(segments) != text[start:end]:
-        yield from _pair_spans(text, start, end)
+        yield from _iterate_pair_spans(text, start, end)
         return
     for word in segments:
         if extra == "chinese" and len(word) > 2:
-            yield from _pair_spans(text, start, start + len(word))
+            yield from _iterate_pair_spans(text, start, start + len(word))
         yield start, start + len(word)
         start += len(word)
 
 
-def _pair_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _iterate_pair_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield overlapping pairs of characters (each with its marks), or the only character."""
     characters = [match.span() for match in patterns().unspaced_character.finditer(text, start, end)]
     if len(characters) == 1:

@@ -373,7 +373,7 @@ def test_parsers_without_network(acting: None, tmp_path: Path, monkeypatch: pyte
         assert len([one.text for one in reading]) == 1
         assert any(said in reasons(reading)[0] for said in ("unreachable", "permission denied"))  # by either wall
         monkeypatch.setattr(
-            pool.Pool, "_restrictions", lambda self: {}
+            pool.Pool, "_describe_restrictions", lambda self: {}
         )  # without the sandbox of files, which has no TCP
         assert len([one.text for one in reading]) == 1
         assert "unreachable" in reasons(reading)[0]

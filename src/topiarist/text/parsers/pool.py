@@ -140,7 +140,7 @@ class Pool:
         with self._lock:
             if self._closed:
                 raise ExtractError("reading was stopped")
-            worker = _Worker(self._limits, self._restrictions())
+            worker = _Worker(self._limits, self._describe_restrictions())
             self._workers.add(worker)
         try:
             worker.wait_until_ready()
@@ -149,7 +149,7 @@ class Pool:
             raise
         return worker
 
-    def _restrictions(self) -> protocol.Header:
+    def _describe_restrictions(self) -> protocol.Header:
         """Return the message that limits the files of a worker."""
         if self._readable is None:
             return {}
@@ -165,7 +165,7 @@ class _Worker:
     """Worker process that answers one request at a time."""
 
     def __init__(self, limits: Limits, restrictions: protocol.Header) -> None:
-        self._limits, self._restrictions = limits, restrictions
+        self._limits, self._describe_restrictions = limits, restrictions
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, our own module
                 worker_command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -183,7 +183,7 @@ class _Worker:
     def wait_until_ready(self) -> None:
         """Send the limits and wait for the first answer."""
         hello: protocol.Header = {limit.name: getattr(self._limits, limit.name) for limit in fields(Limits)}
-        if self._receive(_START_SECONDS, {**hello, **self._restrictions}) is None:
+        if self._receive(_START_SECONDS, {**hello, **self._describe_restrictions}) is None:
             raise ExtractError(f"the worker process did not start: {self._describe_end(_START_SECONDS)}")
 
     def ask(self, task: Task) -> Extracted:
@@ -248,7 +248,7 @@ class _Worker:
         """Send a request, if any, and return the next answer; None if the worker ends or exceeds its time."""
         self._n_requests += 1
         self._pending_request = self._n_requests
-        watchdog = threading.Timer(seconds, self._expire, (self._n_requests,))
+        watchdog = threading.Timer(seconds, self._end_late_request, (self._n_requests,))
         watchdog.daemon = True
         watchdog.start()
         try:
@@ -263,7 +263,7 @@ class _Worker:
             with self._lock:
                 self._pending_request = 0  # a watchdog that wakes up only now must not kill
 
-    def _expire(self, request: int) -> None:
+    def _end_late_request(self, request: int) -> None:
         with self._lock:
             if request != self._pending_request:
                 return

@@ -38,7 +38,7 @@ def create_empty_error(
     folders = f" in {counts.folders:,} folder{'s' if counts.folders != 1 else ''}" if counts.folders else ""
     return InputError(
         f"nothing to read in {shown_sources}\n  Looked for {LOOKED_FOR}{folders}; {_describe_found(counts)}.",
-        hint=_advise(counts),
+        hint=_suggest_source(counts),
     )
 
 
@@ -69,7 +69,7 @@ def _describe_found(counts: SourceCounts) -> str:
     return f"found {list_names(kinds)}" if kinds else "found no files"
 
 
-def _advise(counts: SourceCounts) -> str:
+def _suggest_source(counts: SourceCounts) -> str:
     if counts.excluded:
         return "Change the patterns of --include and --exclude."
     if not counts.unknown:

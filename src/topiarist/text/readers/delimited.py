@@ -80,8 +80,8 @@ def read_delimited_rows(file: File, limits: Limits, delimiters: str) -> Rows:
         csv.field_size_limit(max(csv.field_size_limit(), min(get_line_limit(limits), 2**31 - 1)))
         feed = _Feed(numbered_lines(stream, limits), get_line_limit(limits))
         try:
-            header, delimiter = _header(feed, delimiters)
-            yield from _records(feed, header, delimiter)
+            header, delimiter = _read_header(feed, delimiters)
+            yield from _read_records(feed, header, delimiter)
         except StopIteration:  # no line that could be a header
             yield from feed.take_long_lines()
         except READ_ERRORS as error:
@@ -89,7 +89,7 @@ def read_delimited_rows(file: File, limits: Limits, delimiters: str) -> Rows:
             yield ReadFailure(f"{explain_error(error)}; earlier rows are kept", place=last + 1)
 
 
-def _header(feed: _Feed, delimiters: str) -> tuple[list[str], str]:
+def _read_header(feed: _Feed, delimiters: str) -> tuple[list[str], str]:
     """Return the names of the columns, and the delimiter that makes the most of them."""
     line = next(feed)
     while not line.strip():
@@ -116,7 +116,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
     return next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])
 
 
-def _records(feed: _Feed, header: list[str], delimiter: str) -> Rows:
+def _read_records(feed: _Feed, header: list[str], delimiter: str) -> Rows:
     records = csv.reader(feed, delimiter=delimiter)
     is_first = True
     while True:

@@ -22,12 +22,12 @@ def read_object_rows(file: File, limits: Limits) -> Rows:
                 if line.text is None:
                     yield ReadFailure("the line is too long", place=number)
                 elif line.text.strip():
-                    yield _row(line.text, number)
+                    yield _parse_row(line.text, number)
         except READ_ERRORS as error:
             yield ReadFailure(f"{explain_error(error)}; earlier lines are kept", place=number + 1)
 
 
-def _row(text: str, number: int) -> Row | ReadFailure:
+def _parse_row(text: str, number: int) -> Row | ReadFailure:
     try:
         value = json.loads(text)
     except RecursionError:

@@ -21,12 +21,12 @@ def read_spreadsheet(file: File, setting: Setting) -> Iterator[Item]:
 
     A sheet without text is reported. If no sheet has text, the error of the first is the error of the file.
     """
-    parts = _parts(file, setting, "spreadsheet", {"suffix": os.path.splitext(file.name.lower())[1]})
+    parts = _request_parts(file, setting, "spreadsheet", {"suffix": os.path.splitext(file.name.lower())[1]})
     errors: list[tuple[str, UsageError | InputError]] = []
     read = 0
     for sheet, sheet_parts in itertools.groupby(parts, key=lambda part: str(part.facts.get("table", ""))):
         try:
-            for item in items_of_table(_rows(sheet_parts), setting, f"{file.name}, sheet {sheet}"):
+            for item in items_of_table(_decode_rows(sheet_parts), setting, f"{file.name}, sheet {sheet}"):
                 read += 1
                 yield replace(item, sheet=sheet)
         except (UsageError, InputError) as error:
@@ -37,11 +37,11 @@ def read_spreadsheet(file: File, setting: Setting) -> Iterator[Item]:
         yield ReadFailure(f"the sheet is skipped: {refusal.message.splitlines()[0]}", sheet=sheet)
 
 
-def _parts(file: File, setting: Setting, parser: str, options: Options) -> Iterator[Part]:
+def _request_parts(file: File, setting: Setting, parser: str, options: Options) -> Iterator[Part]:
     return setting.pool.parts(Task(parser, path=os.path.abspath(file.path), options=options))
 
 
-def _rows(parts: Iterable[Part]) -> Rows:
+def _decode_rows(parts: Iterable[Part]) -> Rows:
     """Yield rows, notes and failures of parts."""
     for part in parts:
         place = int(part.facts.get("place", 0))
@@ -64,18 +64,20 @@ def _require_pyarrow() -> None:
         ) from error
 
 
-def _json_rows(file: File, setting: Setting) -> Rows:
-    return _rows(_parts(file, setting, "json", {"packing": file.packing}))
+def _read_json_rows(file: File, setting: Setting) -> Rows:
+    return _decode_rows(_request_parts(file, setting, "json", {"packing": file.packing}))
 
 
-def _xml_rows(file: File, setting: Setting) -> Rows:
-    return _rows(_parts(file, setting, "xml", {"packing": file.packing, "path_to_text": setting.xml_path}))
+def _read_xml_rows(file: File, setting: Setting) -> Rows:
+    return _decode_rows(
+        _request_parts(file, setting, "xml", {"packing": file.packing, "path_to_text": setting.xml_path})
+    )
 
 
-def _parquet_rows(file: File, setting: Setting) -> Rows:
+def _read_parquet_rows(file: File, setting: Setting) -> Rows:
     _require_pyarrow()
     named_columns = sorted({name for role in ROLES if (name := getattr(setting.columns, role))})
-    return _rows(_parts(file, setting, "parquet", {"columns": json.dumps(named_columns)}))
+    return _decode_rows(_request_parts(file, setting, "parquet", {"columns": json.dumps(named_columns)}))
 
 
-read_json, read_xml, read_parquet = map(table_reader, (_json_rows, _xml_rows, _parquet_rows))
+read_json, read_xml, read_parquet = map(table_reader, (_read_json_rows, _read_xml_rows, _read_parquet_rows))

@@ -165,7 +165,7 @@ class Reading:
     def __iter__(self) -> Iterator[Document]:
         self.close()
         self._account = Account()
-        stream = self._documents(self._account)
+        stream = self._iterate_documents(self._account)
         # A weak reference: leaving the loop frees the stream and its workers at once.
         self._stream = weakref.ref(stream)
         return stream
@@ -192,7 +192,7 @@ class Reading:
             self._listing = list(find_files(self._sources, self._selection, survey, self._get_input())), survey
         return self._listing[0]
 
-    def _files(self, account: Account) -> Iterator[File | Problem]:
+    def _iterate_files(self, account: Account) -> Iterator[File | Problem]:
         """Return the listed files, or those that are found on the way."""
         if self._listing is None:
             return find_files(self._sources, self._selection, account.source_counts, self._get_input())
@@ -203,7 +203,7 @@ class Reading:
     def check(self) -> None:
         """Raise errors that are known before reading: missing paths, and tables without a clear text column."""
         check_sources(self._sources)
-        with closing(self._pool()) as pool:
+        with closing(self._create_pool()) as pool:
             setting = self._setting(pool)
             for source in self._sources:
                 kind, packing = kind_of(source)
@@ -212,7 +212,7 @@ class Reading:
                 # Other faults are items, which the reading reports as problems.
                 next(items_of(File(source, source, kind, packing, named=True), setting), None)
 
-    def _pool(self, copy_folders: Sequence[str] = ()) -> Pool:
+    def _create_pool(self, copy_folders: Sequence[str] = ()) -> Pool:
         """Return workers that can open only the sources and ``copy_folders``; all files if links are followed."""
         if self._selection.follow_links:
             return Pool(self._limits)
@@ -224,14 +224,14 @@ class Reading:
     def _setting(self, pool: Pool) -> Setting:
         return Setting(self._columns, self._limits, pool, self._xml_path, self._ocr, items_inside)
 
-    def _documents(self, account: Account) -> Generator[Document, None, None]:
+    def _iterate_documents(self, account: Account) -> Generator[Document, None, None]:
         with (
             LocalCopies(self._sources) as copies,
-            closing(self._pool(copies.folders)) as pool,
+            closing(self._create_pool(copies.folders)) as pool,
             closing(SeenKeys()) as ids,
         ):
             setting = replace(self._setting(pool), chosen=account.chosen)
-            for file, answer in self._read_ahead(self._files(account), pool, copies):
+            for file, answer in self._read_ahead(self._iterate_files(account), pool, copies):
                 if isinstance(file, File) and file.kind is not None:
                     file = copies.download(file)
                 if isinstance(file, Problem):

@@ -107,7 +107,7 @@ def _walk(root: str, selection: Selection, counts: SourceCounts) -> Iterator[Fil
     """Yield the files of a folder, depth first by name. Folders can be nested deeper than Python calls."""
     base = os.path.basename(os.path.realpath(root))
     visited = {_get_identity(root)}
-    pending = [iter(_entries(root, "", counts))]
+    pending = [iter(_list_entries(root, "", counts))]
     while pending:
         entry = next(pending[-1], None)
         if entry is None:
@@ -132,7 +132,7 @@ def _walk(root: str, selection: Selection, counts: SourceCounts) -> Iterator[Fil
                     continue
                 if (identity := _get_identity(name)) not in visited:
                     visited.add(identity)
-                    pending.append(iter(_entries(root, path, counts)))
+                    pending.append(iter(_list_entries(root, path, counts)))
             elif not selection.selects_file(path):
                 counts.excluded += 1
             elif not stat.S_ISREG(mode):
@@ -151,7 +151,7 @@ def _walk(root: str, selection: Selection, counts: SourceCounts) -> Iterator[Fil
                 yield File(name, f"{base}/{path}", kind, packing)
 
 
-def _entries(root: str, folder: str, counts: SourceCounts) -> Iterator[tuple[str, os.DirEntry[str]] | Problem]:
+def _list_entries(root: str, folder: str, counts: SourceCounts) -> Iterator[tuple[str, os.DirEntry[str]] | Problem]:
     counts.folders += 1
     name = os.path.join(root, folder) if folder else root
     try:

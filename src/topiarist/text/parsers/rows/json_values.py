@@ -112,7 +112,7 @@ def _is_object(line: str) -> bool:
 
 
 def _open_utf8(source: Source, packing: str) -> _Readable:
-    """Return the file from its start, as UTF-8."""
+    """Return a stream of the file, from its start, in UTF-8."""
     if isinstance(source, io.BytesIO):
         source = io.BytesIO(source.getvalue())
     stream = open_unpacked(source, packing)

@@ -8,7 +8,7 @@ import pytest
 from topiarist.errors import DamagedError, ResourceError
 from topiarist.storage import edit_log
 from topiarist.storage.collection_folder import Folder
-from topiarist.storage.generation import Part, new_part, open_part, part_faults, make_part_name
+from topiarist.storage.generation import Part, make_part_name, new_part, open_part, part_faults
 
 
 def write(generation, kind="tree", text="x"):

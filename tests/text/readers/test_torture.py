@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -92,3 +95,12 @@ def test_counts_cover_all_files(told: tuple[Story, Counts]) -> None:
     assert set(story) == {row.name for row in ROWS} | {"Maildir"}
     assert counts.files == len(ROWS) + 3
     assert counts.read == sum(len(found) for found, _ in story.values())
+
+
+def test_no_reader_has_network() -> None:
+    """The torture folder is read while connections are refused, here and in the workers."""
+    with pytest.raises(AssertionError, match="network"):
+        socket.create_connection(("192.0.2.1", 80))
+    ask = "import socket; socket.create_connection(('192.0.2.1', 80), timeout=1)"
+    done = subprocess.run([sys.executable, "-P", "-c", ask], capture_output=True, text=True, check=False)
+    assert "the network is cut" in done.stderr

@@ -350,11 +350,6 @@ def _hint_pins(shape: TreeState) -> str:
     return f"Choose from the pinned documents, such as {documents}." if documents else "Write pin DOCUMENT… to TOPIC."
 
 
-def _hint_pins(shape: TreeState) -> str:
-    documents = ", ".join(list(shape.pins)[:3])
-    return f"Choose from the pinned documents, such as {documents}." if documents else "Write pin DOCUMENT… to TOPIC."
-
-
 def _unpin(shape: TreeState, edit: Unpin) -> TreeState:
     not_pinned = [document for document in edit.documents if document not in shape.pins]
     if not_pinned or not edit.documents:

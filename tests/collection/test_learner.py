@@ -36,7 +36,7 @@ def test_categories_of_another_model_are_damaged(tmp_path):
 def test_no_category_loses_its_only_document_to_the_judges():
     given = [("a",)] * 5 + [("b",)] * 2 + [("c",)] + [("a", "c")]
     for seed in range(20):
-        out, known = learning._split_heldout(given, 0.5, seed)
+        out, known = learning.split_heldout(given, 0.5, seed)
         assert len(out) == 4
         assert sorted([*out, *known]) == list(range(len(given)))
         assert {name for place in known for name in given[place]} == {"a", "b", "c"}
@@ -118,6 +118,6 @@ def test_copies_are_held_out_together(collection, monkeypatch):
     rows = np.array([1, 4, 6, 9])
     copies = Duplicates(np.array([4, 9]), np.array([0, 6]), np.ones(2))
     monkeypatch.setitem(collection.cache.values, "copies", copies)
-    assert learning._group_linked_documents(collection, rows) == [[0], [1], [2, 3]]
+    assert learning.group_linked_documents(collection, rows) == [[0], [1], [2, 3]]
     groups = learning._number_groups([[0], [1], [2, 3]], rows, 12)
     assert groups.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 6, 10, 11]

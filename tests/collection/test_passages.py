@@ -8,7 +8,7 @@ import pytest
 
 from tests.grown import NoteCollector, documents
 from topiarist.collection.check import check_folder
-from topiarist.collection.classify.learning import _split_heldout
+from topiarist.collection.classify.learning import split_heldout
 from topiarist.collection.collection import Collection
 from topiarist.collection.describe.account import build_account
 from topiarist.collection.describe.documents import load_parent_details
@@ -93,7 +93,7 @@ def test_pages_of_one_document_are_held_out_together():
     given = [("a",)] * 8 + [("b",)] * 8 + [("a",), ("b",)] * 4
     together = [list(range(8)), list(range(8, 16)), *([place] for place in range(16, 24))]
     for seed in range(5):
-        out, known = _split_heldout(given, 0.4, seed, together)
+        out, known = split_heldout(given, 0.4, seed, together)
         assert sorted([*out, *known]) == list(range(24))
         for group in together:
             assert set(group) <= set(out.tolist()) or not set(group) & set(out.tolist())

@@ -38,6 +38,7 @@ from topiarist.text.repeated import Repeated
 
 ARRAYS, COUNTING, TOPICS, MODEL = "arrays.safetensors", "counting.json", "topics.json", "model"
 CATEGORIES, LANGUAGES = "categories.json", "languages.safetensors"
+WORD_MODEL = "words"  # folder of the labels of words, beside that of the categories
 CSR = ("data", "indices", "indptr")
 DENSE_TYPES = {MINIMA: np.uint32, VECTORS: np.float16}  # of the numbers, for the roles with dense rows
 SETTING_KINDS: dict[str, Any] = {  # valid types in a file of counting settings
@@ -239,6 +240,8 @@ def read_tree_model(folder: Path) -> Any:
 
 def write_categories(folder: Path, categories: Categories) -> None:
     save_model(categories.model, folder / MODEL)
+    if categories.word_model is not None:
+        save_model(categories.word_model, folder / WORD_MODEL)
     _write_json(folder / CATEGORIES, {"several": categories.is_multilabel})
     write_answers(folder, categories)
 
@@ -252,12 +255,16 @@ def write_answers(folder: Path, categories: Categories) -> None:
 
 def read_categories(folder: Path) -> Categories:
     from topiarist.estimators.category.category_learner import CategoryLearner
+    from topiarist.estimators.category.pmm import PMM
 
     several, model = bool(_read_json(folder / CATEGORIES)["several"]), load_model(folder / MODEL)
-    if not isinstance(model, CategoryLearner):
-        mismatch = f"expected a CategoryLearner, got a {type(model).__name__}"
-        raise DamagedError(f"{folder / MODEL} is damaged: {mismatch}", hint="Run topiarist check.")
-    return Categories(model, several, read_held_out(folder), read_predictions(folder))
+    word_model = load_model(folder / WORD_MODEL) if (folder / WORD_MODEL).exists() else None
+    for name, value, kind in ((MODEL, model, CategoryLearner), (WORD_MODEL, word_model, PMM)):
+        fits = isinstance(value, kind) and value.n_features_in_ == model.n_features_in_
+        if not fits and (name == MODEL or value is not None):
+            mismatch = f"expected a {kind.__name__}, got a {type(value).__name__}"
+            raise DamagedError(f"{folder / name} is damaged: {mismatch}", hint="Run topiarist check.")
+    return Categories(model, several, read_held_out(folder), read_predictions(folder), word_model)
 
 
 def _write_json(path: Path, body: Any) -> None:

@@ -14,6 +14,6 @@ def test_copies_and_pages_of_one_document_belong_together_through_each_other(mon
     copies = SimpleNamespace(rows=np.array([2]), originals=np.array([0]))  # the cover of b is that of a
     parents = [id.split("#")[0] if cut else id for id in ids]
     monkeypatch.setattr(learning, "parent_ids", lambda collection, rows: [parents[row] for row in rows])
-    found = learning._group_linked_documents(SimpleNamespace(copies=copies), np.arange(5))
+    found = learning.group_linked_documents(SimpleNamespace(copies=copies), np.arange(5))
     wanted = [[0, 1, 2, 3], [4]] if cut else [[0, 2], [1], [3], [4]]
     assert sorted(found) == wanted

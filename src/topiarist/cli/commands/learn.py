@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from topiarist.cli.options import ALL_OPTIONS, WritingOptions, examples, option
+from topiarist.cli.options import ALL_OPTIONS, WritingOptions, choice_option, examples, option
 from topiarist.cli.terminal.screen import Screen, opened
 from topiarist.display.formats import count_noun, list_some, one_line, percent
-from topiarist.errors import InputError
+from topiarist.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from topiarist.collection.classify.label_mixture import LabelMixture
     from topiarist.collection.classify.learning import CategoryQuality, Quality
     from topiarist.collection.collection import Collection
 
@@ -18,8 +19,10 @@ EPILOG = examples(
     "topiarist learn mail.topiary",
     "topiarist learn tickets.topiary --from-column team",
     "topiarist learn mail.topiary --labels labels.csv --several --separator ';'",
+    "topiarist learn tickets.topiary --from-column team --model ggm",
 )
 WRITES = ALL_OPTIONS
+MODELS = ("learner", "ggm")
 MAX_CATEGORIES, LEFT_OUT_SHOWN = 10, 5  # categories
 MIN_TABLE = 20  # held-out documents; from fewer, figures of single categories mean nothing
 
@@ -39,22 +42,36 @@ class Options(WritingOptions):
     several: bool | None = option(None, "Whether a document may have several labels.", "--several/--single")
     separator: str | None = option(None, "Separator of labels in a cell. Default: | or ; in a table, none in a column.")
     unlabelled_weight: float | None = option(None, "Weight of unlabelled documents. Default: chosen.", min=0, max=1)
+    model: str = choice_option("learner", "Learner of categories, or a mixture that only shows their parts.", *MODELS)
     holdout: float = option(0.2, "Share of the labelled documents to judge by.", min=0, max=0.9)
 
 
 def run(options: Options) -> None:
+    from topiarist.collection.classify.label_mixture import learn_mixture
     from topiarist.collection.classify.learning import learn_categories
 
+    if options.model == "ggm" and options.several:
+        raise UsageError("--model ggm learns one label for each document", hint="Leave --several out.")
     with opened(options) as (screen, collection):
         labels, strangers = _labels(collection, options)
         if strangers:
             number = count_noun(len(strangers), "id")
             screen.say(f"{number} of {options.labels} not in the collection: {', '.join(map(one_line, strangers[:3]))}")
+        settings: dict[str, Any] = {
+            "column": options.from_column or "", "separator": options.separator or "", "holdout": options.holdout,
+            "unlabelled_weight": options.unlabelled_weight,
+        }  # fmt: skip
         with screen.waiting("Learning the categories"):
-            quality = learn_categories(
-                collection, labels, column=options.from_column or "", separator=options.separator or "",
-                several=options.several, holdout=options.holdout, unlabelled_weight=options.unlabelled_weight,
-            )  # fmt: skip
+            if options.model == "ggm":
+                mixture = learn_mixture(collection, labels, **settings)
+            else:
+                quality = learn_categories(collection, labels, several=options.several, **settings)
+    if options.model == "ggm":
+        if options.json:
+            screen.json(mixture.to_dict() | {"unknown_ids": strangers})
+        else:
+            _show_mixture(screen, mixture)
+        return
     if options.json:
         screen.json(quality.to_dict() | {"unknown_ids": strangers})
         return
@@ -90,11 +107,8 @@ def _show(screen: Screen, quality: Quality) -> None:
     else:
         measure = "all labels right" if quality.several else "label right"
         mean = "mean over documents" if quality.several else "mean over categories"
-        result = f"{percent(quality.accuracy)}, F {quality.f1:.2f} ({mean})"
-        if quality.accuracy_between is not None:
-            low, high = map(percent, quality.accuracy_between)
-            result = f"{low} to {high} (95% interval, because the sample is small)"
-        screen.print(f"Of {count_noun(quality.n_held_out, 'document')} held out: {measure} {result}.")
+        right = _describe_accuracy(quality.n_held_out, measure, quality.accuracy, quality.accuracy_between)
+        screen.print(f"{right}." if quality.accuracy_between else f"{right}, F {quality.f1:.2f} ({mean}).")
     screen.print((quality.reason, "dim"))
     if quality.categories and quality.n_held_out >= MIN_TABLE:
         screen.print()
@@ -102,6 +116,11 @@ def _show(screen: Screen, quality: Quality) -> None:
         screen.list_items(
             quality.categories, MAX_CATEGORIES, lambda category: _print_category(screen, category), "{}: --json"
         )
+    if quality.words:
+        screen.heading("Words of the categories")
+        for name in [category.name for category in quality.categories][:MAX_CATEGORIES] or list(quality.words):
+            screen.cut(f"  {one_line(name)}: ", (", ".join(quality.words.get(name, ())), "dim"))
+        screen.print(("show FOLDER ID --labels marks the words of a document by its labels", "dim"))
     if quality.left_out:
         screen.print(f"\nOf too few documents to learn: {list_some(quality.left_out, LEFT_OUT_SHOWN)}.")
 
@@ -109,3 +128,34 @@ def _show(screen: Screen, quality: Quality) -> None:
 def _print_category(screen: Screen, category: CategoryQuality) -> None:
     scores = f"{category.precision:9.2f}  {category.recall:6.2f}  {category.f1:4.2f}"
     screen.cut(f"{category.documents:>9,}  {scores}  {one_line(category.name)}")
+
+
+def _describe_accuracy(n_held_out: int, measure: str, accuracy: float, interval: tuple[float, float] | None) -> str:
+    lead = f"Of {count_noun(n_held_out, 'document')} held out: {measure}"
+    if interval is None:
+        return f"{lead} {percent(accuracy)}"
+    return f"{lead} {percent(interval[0])} to {percent(interval[1])} (95% interval, because the sample is small)"
+
+
+def _show_mixture(screen: Screen, mixture: LabelMixture) -> None:
+    if mixture.column:
+        screen.print(f"Labels are taken from the column {one_line(mixture.column)}.")
+    screen.print(
+        f"{count_noun(len(mixture.labels), 'category', 'categories')} in {count_noun(len(mixture.components), 'component')}"
+        f" of {mixture.features}, learned from {mixture.n_labelled:,} labelled and {mixture.n_unlabelled:,} unlabelled "
+        "documents."
+    )
+    if mixture.accuracy is None:
+        screen.print("No documents were held out, so the quality is unknown.")
+    else:
+        right = _describe_accuracy(mixture.n_held_out, "label right", mixture.accuracy, mixture.accuracy_between)
+        screen.print(f"{right}.")
+    screen.print(("Nothing is stored: the categories that `file` predicts stay as they are.", "dim"))
+    for label in mixture.labels:
+        screen.heading(f"{one_line(label.name)}  ({count_noun(label.documents, 'labelled document')})")
+        for number, probability in label.components.items():
+            component = mixture.components[number]
+            words = ", ".join(component.words)
+            screen.share(f"  {percent(probability):>5}  ", probability, f"  component {number}: ", (words, "bold"))
+            for document in component.typical:
+                screen.titled("           ", document.title, document.id)

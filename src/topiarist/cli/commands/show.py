@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.text import Text
 
@@ -27,6 +27,7 @@ from topiarist.display.formats import (
 from topiarist.errors import MissingError, UsageError
 
 if TYPE_CHECKING:
+    from topiarist.collection.classify.word_labels import WordLabels
     from topiarist.collection.collection import Collection
     from topiarist.collection.describe.documents import DocumentDetails, ParentDetails
     from topiarist.collection.passages import Passage
@@ -47,6 +48,8 @@ UNCOUNTED_STYLE = "dim strike"
 MIN_PROBABILITY = 0.5  # probability of a level below which a word is not marked as its
 # From general to special: brighter and stronger, so that the level can be told without the colour.
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+MIN_LABEL_PROBABILITY = 0.6  # probability of a label below which a word is not marked as its
+LABEL_STYLES = ("cyan", "magenta", "yellow", "green", "blue", "red")  # of labels, in turn; the number is told, too
 STYLES = ("dim", "cyan", "cyan underline", "bold cyan", "bold cyan underline", "bold cyan reverse")
 
 
@@ -61,6 +64,7 @@ class Options(FolderOptions):
     number: int = number_option(5)
     all: bool = printing(False, "The whole text, however long it is.")
     likely: bool = option(False, "A topic's words by probability, not by what sets it apart.")
+    labels: bool = option(False, "Mark the words of a document by its labels, not by levels.")
 
 
 def run(options: Options) -> None:
@@ -225,6 +229,7 @@ def _show_collection(screen: Screen, collection: Collection, options: Options) -
 
 
 def _show_document(screen: Screen, collection: Collection, options: Options) -> None:
+    from topiarist.collection.classify.word_labels import find_word_labels
     from topiarist.collection.describe.documents import load_document_details, load_parent_details
 
     parent = load_parent_details(collection, options.thing)
@@ -234,9 +239,15 @@ def _show_document(screen: Screen, collection: Collection, options: Options) -> 
     details = load_document_details(collection, options.thing)
     document = details.document
     similar = collection.similar(document.id, options.number) if options.number else ()
+    word_labels = find_word_labels(collection, details.row)
+    if options.labels and word_labels is None:
+        raise UsageError(
+            f"{document.id!r} has fewer than two learned labels", hint="Run topiarist learn FOLDER --several."
+        )
     if options.json:
         similar_documents = [{"id": hit.id, "title": hit.title, "score": round(hit.score, 6)} for hit in similar]
-        screen.json(details.to_dict() | {"similar": similar_documents})
+        labels_of_words = None if word_labels is None else word_labels.to_dict()
+        screen.json(details.to_dict() | {"similar": similar_documents, "word_labels": labels_of_words})
         return
     _head(screen, details, count_noun(len(document.text.split()), "word"))
     if details.given_date:
@@ -256,9 +267,13 @@ def _show_document(screen: Screen, collection: Collection, options: Options) -> 
             ids = [copy.id for copy in group.copies]
             screen.fact(count_noun(len(ids), "copy", "copies"), list_some(ids, COPIES_SHOWN))
     _places(screen, details)
-    _legend(screen, details)
+    if not options.labels:
+        _legend(screen, details)
+    if word_labels is not None:
+        _label_legend(screen, word_labels, is_marked=options.labels)
     screen.print()
-    _text(screen, details, is_complete=options.all)
+    marks = _mark_levels(details) if word_labels is None or not options.labels else _mark_labels(word_labels)
+    _text(screen, details, marks, is_complete=options.all)
     if details.repeated:
         number = sum(1 + document.text.count("\n", *span) for span in details.repeated)
         lines = f"{count_noun(number, 'line')} of it {verb(number)}"
@@ -332,20 +347,55 @@ def _legend(screen: Screen, details: DocumentDetails) -> None:
         screen.share(f"  {percent(level.share):>5}  ", level.share, f"  {number} ", name, raised)
 
 
-def _text(screen: Screen, details: DocumentDetails, *, is_complete: bool) -> None:
-    """Return the text with its words marked; control characters never move the cursor."""
+def _label_legend(screen: Screen, word_labels: WordLabels, *, is_marked: bool) -> None:
+    screen.heading("Words by predicted label" if word_labels.predicted else "Words by label")
+    for number, label in enumerate(word_labels.labels, 1):
+        name = (one_line(label.name), _label_style(number) if is_marked else "bold")
+        raised = _raised(number, screen.ascii) if is_marked and not screen.out.is_terminal else ""
+        words = f": {', '.join(label.words)}" if label.words else ""
+        screen.share(f"  {percent(label.share):>5}  ", label.share, f"  {number} ", name, raised, words)
+
+
+class TextMark(NamedTuple):
+    """Marked word of a text: its position, the number behind it without colours, and its style."""
+
+    start: int
+    end: int
+    number: int
+    style: str | None
+
+
+def _mark_levels(details: DocumentDetails) -> list[TextMark]:
+    marks = []
+    for mark in details.marks:
+        is_certain = not mark.level or mark.probability >= MIN_PROBABILITY
+        marks.append(
+            TextMark(mark.start, mark.end, mark.level * is_certain, _style(mark.level) if is_certain else None)
+        )
+    return marks
+
+
+def _mark_labels(word_labels: WordLabels) -> list[TextMark]:
+    return [
+        TextMark(word.start, word.end, word.label + 1, _label_style(word.label + 1))
+        for word in word_labels.words
+        if word.probability >= MIN_LABEL_PROBABILITY
+    ]
+
+
+def _text(screen: Screen, details: DocumentDetails, marks: Sequence[TextMark], *, is_complete: bool) -> None:
+    """Print the text with its words marked; control characters never move the cursor."""
     source = details.document.text
     cut = source if is_complete or len(source) <= MAX_CHARACTERS else source[:MAX_CHARACTERS].rsplit(None, 1)[0]
     plain = "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in cut)
     text, end = Text(), 0
-    for mark in details.marks:
+    for mark in marks:
         if mark.end > len(plain):
             break
-        is_certain = not mark.level or mark.probability >= MIN_PROBABILITY
         _append_unmarked(text, plain, (end, mark.start), details.repeated)
-        text.append(plain[mark.start : mark.end], _style(mark.level) if is_certain else None)
-        if is_certain and not screen.out.is_terminal:
-            text.append(_raised(mark.level, screen.ascii))
+        text.append(plain[mark.start : mark.end], mark.style)
+        if not screen.out.is_terminal:
+            text.append(_raised(mark.number, screen.ascii))
         end = mark.end
     _append_unmarked(text, plain, (end, len(plain)), details.repeated)
     for line in text.split("\n", allow_blank=True):
@@ -367,6 +417,10 @@ def _append_unmarked(text: Text, plain: str, piece: tuple[int, int], repeated: S
 
 def _style(level: int) -> str:
     return STYLES[min(level, len(STYLES) - 1)]
+
+
+def _label_style(number: int) -> str:
+    return LABEL_STYLES[(number - 1) % len(LABEL_STYLES)]
 
 
 def _raised(level: int, ascii: bool) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,6 +28,7 @@ from topiarist.collection.classify.predictions import (
     compute_accuracy_interval,
     sample_rows,
 )
+from topiarist.collection.classify.word_labels import fit_word_model, list_label_words
 from topiarist.collection.describe.statistics import Figures
 from topiarist.collection.passages import parent_ids
 from topiarist.collection.shape.history import LEARN
@@ -75,6 +76,7 @@ class Quality:
     accuracy_between: tuple[float, float] | None = None  # 95% interval, with fewer than 100 held-out documents
     categories: tuple[CategoryQuality, ...] = ()  # by number of documents, the largest first
     column: str = ""  # source of the labels
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of each label, if documents have several
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain JSON data."""
@@ -106,12 +108,12 @@ def learn_categories(
     collection.refresh()
     version = collection.generation.folder, len(collection)  # checked before writing, because a fit takes long
     last_judgement = Judgements(collection.generation.database).last_number()
-    table, column = _read_label_table(collection, labels, column, separator)
-    rows, labels_of_rows, left_out = _select_labels(collection, table)
+    table, column = read_label_table(collection, labels, column, separator)
+    rows, labels_of_rows, left_out = select_labels(collection, table)
     several = max(map(len, labels_of_rows)) > 1 if several is None else several
     labels_of_rows = labels_of_rows if several else [document_labels[:1] for document_labels in labels_of_rows]
-    linked_places = _group_linked_documents(collection, rows)
-    heldout_places, training_places = _split_heldout(labels_of_rows, holdout, seed, linked_places)
+    linked_places = group_linked_documents(collection, rows)
+    heldout_places, training_places = split_heldout(labels_of_rows, holdout, seed, linked_places)
     groups = _number_groups(linked_places, rows, len(collection))
     documents = TrainingDocuments(collection.all_counts, collection.encoder_vectors, groups)
     sizes = Counter(name for names in labels_of_rows for name in set(names))
@@ -127,14 +129,20 @@ def learn_categories(
     progress.show_steps(1, N_STEPS)
     reused = trial if len(training_places) >= MIN_DOCUMENTS_TO_REUSE_CHOICES else None
     final = Categories(fit(np.arange(len(rows)), reused), several)
+    words: dict[str, tuple[str, ...]] = {}
+    if several:
+        counts = documents.counts[rows]
+        final = replace(final, word_model=fit_word_model(counts, labels_of_rows))
+        words = list_label_words(final.word_model, counts, collection.counting.vocabulary.words)
     progress.show_steps(2, N_STEPS)
     evaluation_places = heldout_places if trial is not None else heldout_places[:0]
     evaluated = final if trial is None else Categories(trial, several)
     true_labels = [labels_of_rows[place] for place in evaluation_places]
     predictions = predict_rows(collection, evaluated, rows[evaluation_places], final.names)
     quality = Quality(
-        len(rows), len(evaluation_places), len(sizes), several, None, None, left_out, final.model.reason_, column=column
-    )
+        len(rows), len(evaluation_places), len(sizes), several, None, None, left_out, final.model.reason_,
+        column=column, words=words,
+    )  # fmt: skip
     if trial is not None:
         quality = _measure_quality(quality, true_labels, _predicted_names(final, predictions, len(evaluation_places)))
     heldout = collect_heldout(
@@ -155,14 +163,13 @@ def learn_categories(
         with new_part(generation, CATEGORIES) as part:
             contents.write_categories(part.folder, final)
         state = collection.state.with_part(CATEGORIES, part.name)
-        edit_log.record(
-            generation.database, LEARN, asdict(replace(quality, categories=())), state.to_dict(), parts=[part.part]
-        )
+        entry = asdict(replace(quality, categories=(), words={}))
+        edit_log.record(generation.database, LEARN, entry, state.to_dict(), parts=[part.part])
     collection.refresh()
     return quality
 
 
-def _read_label_table(
+def read_label_table(
     collection: Collection, labels: Mapping[str, Sequence[str]] | None, column: str, separator: str
 ) -> tuple[dict[int, tuple[str, ...]] | None, str]:
     """Return labels by row, and the column that they are from; None for the labels that the documents have."""
@@ -179,7 +186,7 @@ def _read_label_table(
     return dict(table), name
 
 
-def _select_labels(
+def select_labels(
     collection: Collection, table: dict[int, tuple[str, ...]] | None
 ) -> tuple[Any, list[tuple[str, ...]], tuple[str, ...]]:
     """Return rows, their labels without rare ones, and the rare labels; judgements of users override a table."""
@@ -213,7 +220,7 @@ def _suggest_labels(collection: Collection) -> str:
     return f"Use {' or '.join([*columns, 'a table with the columns id and label (--labels FILE)'])}."
 
 
-def _group_linked_documents(collection: Collection, rows: Array) -> list[list[int]]:
+def group_linked_documents(collection: Collection, rows: Array) -> list[list[int]]:
     """Return groups of labelled documents that are duplicates or passages of one parent document."""
     copies, numbers = collection.copies, rows.tolist()
     first = dict(zip(copies.rows.tolist(), copies.originals.tolist(), strict=True))
@@ -242,7 +249,7 @@ def _number_groups(linked_places: Sequence[Sequence[int]], rows: Array, n_docs: 
     return groups
 
 
-def _split_heldout(
+def split_heldout(
     labels_of_rows: Sequence[Sequence[str]], holdout: float, seed: int, linked_places: Sequence[Sequence[int]] = ()
 ) -> tuple[Array, Array]:
     """Return the held-out and the remaining places; groups stay together, and no label loses its last document."""

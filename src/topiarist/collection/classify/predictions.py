@@ -139,6 +139,7 @@ class Categories:
     is_multilabel: bool
     heldout: HeldOut | None = None  # predictions for held-out documents
     stored_predictions: tuple[Array, PredictedLabels] | None = None  # rows at that time, and their predictions
+    word_model: Any = None  # fitted ``PMM``, if documents have several labels
 
     @cached_property
     def names(self) -> tuple[str, ...]:

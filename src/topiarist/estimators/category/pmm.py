@@ -28,6 +28,7 @@ from topiarist.execution.blocks import BlockStore
 from topiarist.execution.executors import Executor
 from topiarist.metrics.label_agreement import example_f1
 from topiarist.models import em
+from topiarist.models.engine import SMALLEST_MIXTURE
 from topiarist.models.engine.compilation import prepare_kernels
 from topiarist.models.engine.host import Engine
 from topiarist.models.labels import choice, pmm
@@ -199,6 +200,30 @@ class PMM(ReadsCounts, ClassifierMixin, EMOptions):  # type: ignore[misc]
             options.check_integer("n_words", n_words, 1, hint="Use 10, or None for all.")
         with options.open_engine(self) as engine:
             return explain_labels(self, engine, counts, labels, n_words)
+
+    def label_given_word(self, labels: ArrayLike) -> Floats:
+        """Return P(label | word) in documents that have these labels (M9).
+
+        Parameters
+        ----------
+        labels : sequence
+            Labels from ``classes_``.
+
+        Returns
+        -------
+        array (n_labels, n_words)
+            Columns sum to one; zeros for a word that no training document has.
+
+        Raises
+        ------
+        UsageError
+            If a label is unknown.
+        """
+        check_is_fitted(self)
+        numbers = np.array(_find_labels(labels, self.classes_))
+        joint = self._mixture.weights(numbers)[:, None] * self.word_given_label_[numbers]
+        shares: Floats = joint / np.maximum(joint.sum(axis=0), SMALLEST_MIXTURE) * self._is_known_word
+        return shares
 
     def score(self, X: Documents, y: Matrix, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean F1 of the documents, ``metrics.example_f1``; with single labels this is the accuracy."""

@@ -17,6 +17,7 @@ COMMANDS = {
     "grow": "Grow a topic tree from documents and save it.",
     "topics": "Find flat topics and print them.",
     "tree": "Print the topic tree of a collection.",
+    "terms": "Group terms by the words around them.",
     "show": "Show a topic, a document, or the columns of a collection.",
     "time": "Show topics over time.",
     "groups": "Compare groups of documents by topic.",

@@ -18,7 +18,7 @@ from topiarist.collection.contents import CSR, MODEL
 from topiarist.collection.state import TREE
 from topiarist.estimators.model_folder import ARRAYS
 from topiarist.storage.tensors import map_tensors
-from topiarist.text.readers.making import to_storable
+from topiarist.text.characters import to_storable
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection

@@ -16,8 +16,8 @@ from topiarist.collection.describe.nodes import NO_WORDS, ROOT, assign_names
 from topiarist.collection.describe.topic_tree import _describe_size, describe_tree, grow_tree
 from topiarist.counts import CountSettings, PhraseSettings
 from topiarist.errors import InputError
+from topiarist.estimators.tree.curve import Curve
 from topiarist.estimators.tree.growth_sample import draw_sample
-from topiarist.estimators.tree.preparation import Curve
 from topiarist.text.documents import Document
 
 THEMES = {

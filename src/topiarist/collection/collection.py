@@ -25,17 +25,11 @@ from topiarist.collection.describe.topic_tree import (
     remove_words,
     sum_shares_by_topic,
 )
-from topiarist.collection.file.placer import Placer
-from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.tree_state import TreeState
 from topiarist.collection.state import CATEGORIES, COUNTS, MINIMA, SEARCH, SHARES, TREE, VECTORS, State
 from topiarist.collection.state_cache import PARTS, STATE, StateCache, cached
 from topiarist.counts.column_map import ColumnMap
-from topiarist.counts.counting import CountedTexts, count_with_coverage
 from topiarist.errors import DamagedError, ResourceError, reading
-from topiarist.estimators.category.calibration import Calibration
-from topiarist.estimators.tree.fitted_tree import compute_posterior, get_description_model
-from topiarist.estimators.tree.topic_certainty import MAX_CERTAINTY, calibrate_posterior
 from topiarist.metrics.placed_documents import MIN_CERTAINTY, DocumentAssignments, find_unassigned
 from topiarist.storage import edit_log, facts
 from topiarist.storage.collection_folder import Folder
@@ -52,6 +46,8 @@ if TYPE_CHECKING:
     from topiarist.collection.describe.tables import Tables
     from topiarist.collection.document_vectors import OutlierThreshold
     from topiarist.collection.file.arrivals import FiledDocument
+    from topiarist.collection.file.placer import Placer
+    from topiarist.collection.grow.recipe import Recipe
     from topiarist.collection.remove.removal import Removal
     from topiarist.collection.search.index import SearchIndex
     from topiarist.collection.search.results import SearchResult
@@ -60,6 +56,7 @@ if TYPE_CHECKING:
     from topiarist.collection.trends.by_group import ByGroup
     from topiarist.collection.trends.newer import RecentChanges
     from topiarist.collection.trends.over_time import OverTime
+    from topiarist.counts.counting import CountedTexts
     from topiarist.counts.duplicates import Duplicates
     from topiarist.counts.embeddings.word_encoder import WordEncoder
     from topiarist.text.readers import Columns
@@ -112,6 +109,7 @@ class Collection:
         from topiarist.collection.grow.block_growth import BlockGrowth
         from topiarist.collection.grow.data_frames import open_documents
         from topiarist.collection.grow.pipeline import grow_collection
+        from topiarist.collection.grow.recipe import Recipe
         from topiarist.collection.grow.state import GrowOptions
         from topiarist.progress import report_in_notebook
         from topiarist.text.readers import ReadingSettings
@@ -317,6 +315,8 @@ class Collection:
     @cached(PARTS)
     def tree_model(self) -> TreeModel:
         """Tree of the model, with its parameters."""
+        from topiarist.estimators.tree.fitted_tree import get_description_model
+
         return get_description_model(self.model)
 
     @cached(PARTS)
@@ -353,6 +353,9 @@ class Collection:
     @cached(STATE)
     def placer(self) -> Placer:
         """Assignment of new documents to the edited tree."""
+        from topiarist.collection.file.placer import Placer
+        from topiarist.estimators.category.calibration import Calibration
+
         values = self.description.facts.get("certainty")
         with self._reading("the calibration of certainties"):
             calibration = None if values is None else Calibration(*map(float, values))
@@ -360,6 +363,9 @@ class Collection:
 
     def certainties(self, rows: Sequence[int]) -> Floats:
         """Return the certainty of each class for documents, (rows, classes); a pinned document is at its class."""
+        from topiarist.estimators.tree.fitted_tree import compute_posterior
+        from topiarist.estimators.tree.topic_certainty import MAX_CERTAINTY, calibrate_posterior
+
         certainties: Floats = self.shares[list(rows)].toarray().astype(np.float64)
         calibration = self.placer.calibration
         if calibration is not None and len(rows):
@@ -413,6 +419,8 @@ class Collection:
 
     def count_with_coverage(self, documents: Iterable[Document]) -> CountedTexts:
         """Return the counts of new documents, with the share of known words of each."""
+        from topiarist.counts.counting import count_with_coverage
+
         counting = self.counting
         return count_with_coverage(
             map(counting.text_of, documents), counting.vocabulary, counting.settings, counting.general

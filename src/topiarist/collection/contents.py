@@ -19,16 +19,13 @@ from topiarist.collection.classify.predictions import (
     write_held_out,
     write_predictions,
 )
-from topiarist.collection.describe.nodes import NodeSummary
 from topiarist.collection.state import MINIMA, VECTORS
 from topiarist.counts.column_map import ColumnMap
-from topiarist.counts.corpus import build_counted_text
 from topiarist.counts.languages import Languages
 from topiarist.counts.scratch import ENTRIES_PER_RUN, iterate_arrays, mark_releasable, split_range
 from topiarist.counts.settings import CountSettings, PhraseSettings
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import DamagedError, reading
-from topiarist.estimators.model_folder import load_model, save_model
 from topiarist.storage.generation import Generation, Part, new_part
 from topiarist.storage.sealed_folder import write_json
 from topiarist.storage.tensors import map_tensors, write_tensors
@@ -36,6 +33,7 @@ from topiarist.storage.vocabulary_file import read_vocabulary, write_vocabulary
 from topiarist.text.documents import Document
 from topiarist.text.repeated import Repeated
 
+ROOT = "Everything"  # name of the root
 ARRAYS, COUNTING, TOPICS, MODEL = "arrays.safetensors", "counting.json", "topics.json", "model"
 CATEGORIES, LANGUAGES = "categories.json", "languages.safetensors"
 WORD_MODEL = "words"  # folder of the labels of words, beside that of the categories
@@ -72,7 +70,24 @@ class Counting:
         return column if self.map is None else self.map.column(column)
 
     def text_of(self, document: Document) -> str:
+        from topiarist.counts.corpus import build_counted_text
+
         return build_counted_text(document, self.settings.titles, self.repeated)
+
+
+@dataclass(frozen=True)
+class NodeSummary:
+    """Node with its characteristic words, expected number and share of documents, and typical documents."""
+
+    words: tuple[str, ...]
+    size: float
+    share: float
+    prototypes: tuple[str, ...]
+    coherence: float
+    depth: int
+    rows: tuple[int, ...] = ()  # rows of the prototypes
+    names: tuple[str, ...] = ()  # candidate names, the best first
+    gain: float = 0.0  # information gain of showing its children instead of the node
 
 
 @dataclass(frozen=True)
@@ -209,6 +224,8 @@ def read_counting(folder: Path) -> Counting:
 
 def write_tree(folder: Path, model: Any, description: Description) -> None:
     """Write a model without its documents, and the descriptions of its nodes."""
+    from topiarist.estimators.model_folder import save_model
+
     document_values = {name: vars(model).pop(name) for name in DOCUMENT_ATTRIBUTES if name in vars(model)}
     try:
         save_model(model, folder / MODEL)
@@ -235,10 +252,14 @@ def read_description(folder: Path) -> Description:
 
 def read_tree_model(folder: Path) -> Any:
     """Return the model of the tree, mapped."""
+    from topiarist.estimators.model_folder import load_model
+
     return load_model(folder / MODEL)
 
 
 def write_categories(folder: Path, categories: Categories) -> None:
+    from topiarist.estimators.model_folder import save_model
+
     save_model(categories.model, folder / MODEL)
     if categories.word_model is not None:
         save_model(categories.word_model, folder / WORD_MODEL)
@@ -256,6 +277,7 @@ def write_answers(folder: Path, categories: Categories) -> None:
 def read_categories(folder: Path) -> Categories:
     from topiarist.estimators.category.category_learner import CategoryLearner
     from topiarist.estimators.category.pmm import PMM
+    from topiarist.estimators.model_folder import load_model
 
     several, model = bool(_read_json(folder / CATEGORIES)["several"]), load_model(folder / MODEL)
     word_model = load_model(folder / WORD_MODEL) if (folder / WORD_MODEL).exists() else None

@@ -110,7 +110,7 @@ VALUES = {
     "Checkpoint": RegisteredClass("topiarist.trees.growth.loop:Checkpoint"),
     "ClassWords": RegisteredClass("topiarist.estimators.category.class_words:ClassWords"),
     "ClassVectors": RegisteredClass("topiarist.estimators.category.class_vectors:ClassVectors"),
-    "Curve": RegisteredClass("topiarist.estimators.tree.preparation:Curve"),
+    "Curve": RegisteredClass("topiarist.estimators.tree.curve:Curve"),
     "Features": RegisteredClass("topiarist.estimators.category.linear:Features"),
     "Frame": RegisteredClass("topiarist.estimators.gaussian.ggm:Frame"),
     "HPLSA.Stats": RegisteredClass("topiarist.models.hplsa:Stats"),

@@ -16,10 +16,10 @@ from typing import Any
 from topiarist.errors import InputError, MissingError
 from topiarist.storage import facts
 from topiarist.storage.database import CodedTexts, Database, encode_list
+from topiarist.text.characters import to_storable
 from topiarist.text.dates import AUTO
 from topiarist.text.documents import Document
 from topiarist.text.fields import ALL
-from topiarist.text.readers.making import to_storable
 from topiarist.text.repeated import without
 from topiarist.text.spelling import find_near_words
 from topiarist.text.tokens import has_unspaced, separate_unspaced_letters

@@ -10,8 +10,8 @@ from typing import Any
 
 from topiarist.errors import reading
 from topiarist.storage.database import Database
+from topiarist.text.characters import to_storable
 from topiarist.text.documents import Problem
-from topiarist.text.readers.making import to_storable
 
 SETTING_TYPES: dict[str, type] = {  # of settings with an inner structure
     "recipe": dict, "sources": list, "places": list, "languages": dict, "command": list, "dates": dict,

@@ -12,8 +12,7 @@ from topiarist.arrays import Array
 from topiarist.errors import MissingError, UsageError
 from topiarist.storage.database import CodedTexts, Database, encode_list, get_time
 from topiarist.storage.document_table import Documents
-from topiarist.text.characters import clean_name
-from topiarist.text.readers.making import to_storable
+from topiarist.text.characters import clean_name, to_storable
 
 MAX_TAG_LENGTH = 100  # characters
 MAX_NOTE_LENGTH, MAX_PASSAGE_LENGTH = 5_000, 5_000  # characters

@@ -142,3 +142,16 @@ def align_normalised(text: str) -> list[tuple[int, int]]:
         source_slices.extend([(start, end)] * len(normalise(text[start:end])))
         start = end
     return source_slices
+
+
+def to_storable(text: str) -> str:
+    """Return a text that any file or database can store: without NUL and surrogates."""
+    if "\0" in text:
+        text = text.replace("\0", "")
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from topiarist.errors import UsageError
+from topiarist.text.characters import to_storable
 from topiarist.text.dates import read_date
 from topiarist.text.fields import DATE, NUMBER, Field, parse_span
-from topiarist.text.readers.making import to_storable
 from topiarist.text.spelling import find_likeliest_name
 from topiarist.text.tokens import is_unspaced, separate_unspaced_letters
 

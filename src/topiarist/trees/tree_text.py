@@ -17,6 +17,7 @@ MAX_LEVELS = 32  # branches in front of a line: only the last ones of deep nodes
 JOINERS = "\u200c\u200d"  # invisible, but they shape letters in Persian and in Indic scripts
 GAP = "   "
 DOT, COMMA = " · ", ", "
+JOINT = COMMA  # between the names of two children, in the name of a heading
 MARGIN = 2  # columns between words and sizes
 
 

@@ -13,9 +13,10 @@ from topiarist.collection.describe.topic_tree import describe_tree
 from topiarist.collection.describe.typical_documents import find_name_columns, select_typical
 from topiarist.counts import CountSettings
 from topiarist.trees.naming.fields import find_near_words, load_fields
-from topiarist.trees.naming.name_test import JOINT, split_items
+from topiarist.trees.naming.name_test import split_items
 from topiarist.trees.naming.names import shares_word
 from topiarist.trees.tree_model import TreeModel
+from topiarist.trees.tree_text import JOINT
 
 
 @pytest.fixture(scope="module", params=["en", ""])

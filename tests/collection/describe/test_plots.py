@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from topiarist import Collection, plot_compare, plot_curve, plot_time, plot_tree
 from topiarist.errors import InputError, UsageError
-from topiarist.estimators.tree.preparation import Curve
+from topiarist.estimators.tree.curve import Curve
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from topiarist.storage.database import Database
 from topiarist.storage.document_table import Documents
 from topiarist.storage.review_table import Judgement as Judgement
 from topiarist.storage.review_table import JudgementTable
-from topiarist.text.readers.making import to_storable
+from topiarist.text.characters import to_storable
 from topiarist.text.spelling import find_near_words
 
 if TYPE_CHECKING:

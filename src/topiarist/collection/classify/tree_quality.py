@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topiarist.collection.describe.nodes import NodeSummary
+from topiarist.collection.contents import NodeSummary
 from topiarist.collection.describe.statistics import Figures
 from topiarist.collection.file.placer import log_likelihood
 from topiarist.counts.split import completion_split

@@ -16,10 +16,10 @@ from topiarist.text.date_orders import summarise_orders
 from topiarist.text.fields import CATEGORY, DATE, NUMBER
 from topiarist.text.language import LANGUAGE, LANGUAGE_COLUMN, language_name
 from topiarist.text.query import field_key
-from topiarist.text.readers.columns import ROLES, TableColumns
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
+    from topiarist.text.readers.columns import TableColumns
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,8 @@ MAX_COLUMNS = 12  # columns in a sentence
 
 def summarise_tables(table_counts: Mapping[TableColumns, int]) -> list[dict[str, Any]]:
     """Return the roles of columns in the tables that were read, the most frequent first, as JSON data."""
+    from topiarist.text.readers.columns import ROLES
+
     largest = sorted(table_counts.items(), key=lambda item: -item[1])[:MAX_COLUMNS]
     return [{role: getattr(columns, role) for role in ROLES} | {"tables": number} for columns, number in largest]
 
@@ -153,6 +155,8 @@ def describe_columns(
 
 def describe_text_column(columns: Mapping[str, Any]) -> str:
     """Describe the columns of a table that hold the text and other parts of a document."""
+    from topiarist.text.readers.columns import ROLES
+
     other_roles = [f"{role} from {columns[role]}" for role in ROLES[1:] if columns.get(role)]
     tables = f" (in {columns['tables']:,} tables)" if columns.get("tables", 1) > 1 else ""
     return f"Text from column {columns['text']}{tables}{'; ' + ', '.join(other_roles) if other_roles else ''}"

@@ -12,7 +12,6 @@ from topiarist.counts.corpus import Corpus
 from topiarist.counts.pruning import general_words, select_words
 from topiarist.counts.scratch import IN_MEMORY, ScratchSpace
 from topiarist.errors import InputError
-from topiarist.metrics.topic_quality import npmi_coherence
 
 # Pseudo-counts that predict the unseen half of a document well; the benchmarks use the same.
 WORD_SMOOTHING, COMPONENT_SMOOTHING = 0.01, 0.05
@@ -184,6 +183,8 @@ def format_names(corpus: Corpus, rows: Any) -> tuple[str, ...]:
 
 def compute_coherences(tops: list[Any], counts: Any) -> list[float]:
     """Return the coherence of each list of words; 1 for a single word, 0 for an empty list."""
+    from topiarist.metrics.topic_quality import npmi_coherence
+
     long_lists = [top for top in tops if len(top) > 1]
     scores = iter(npmi_coherence(long_lists, counts, top_n=max(map(len, long_lists))) if long_lists else ())
     return [float(next(scores)) if len(top) > 1 else float(len(top)) for top in tops]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Array, Bools, Csr
+from topiarist.collection.contents import ROOT, NodeSummary
 from topiarist.collection.describe.flat_topics import compute_coherences, format_names
 from topiarist.collection.describe.typical_documents import find_name_columns, select_typical
 from topiarist.counts.corpus import Corpus
@@ -19,37 +20,21 @@ from topiarist.text.stop_words import function_words
 from topiarist.trees.edits import Edit, collapse
 from topiarist.trees.growth.headings import compute_gains
 from topiarist.trees.naming.fields import AUTO, FieldList, choose_fields, find_field_names, find_near_words
-from topiarist.trees.naming.name_test import JOINT, is_formula
+from topiarist.trees.naming.name_test import is_formula
 from topiarist.trees.naming.names import NodeNames, join_names, list_usable_words, name_nodes, shares_word
 from topiarist.trees.naming.presence import compute_presence, list_candidate_words, select_describing_words
 from topiarist.trees.naming.text_features import TextFeatures, extract_features, find_largest_classes, sample_documents
 from topiarist.trees.naming.unspaced import remove_pieces
 from topiarist.trees.tree import Tree
 from topiarist.trees.tree_model import TreeModel
-from topiarist.trees.tree_text import DOT
+from topiarist.trees.tree_text import DOT, JOINT
 from topiarist.trees.views import select_large_headings
 
-ROOT = "Everything"
 NO_WORDS = "no words of its own"
 REMEMBERED_WORDS = 6  # first words of a node that must contain the words of an earlier name
 WORDS_IN_NAME = 2  # words of a node in its name; more if siblings have the same first words
 MIN_DOCUMENTS_PER_CLASS = 64  # sampled documents of a class, if it has as many
 COHERENCE_WORDS = 10  # first words of a node for its coherence, the usual number in the literature
-
-
-@dataclass(frozen=True)
-class NodeSummary:
-    """Node with its characteristic words, expected number and share of documents, and typical documents."""
-
-    words: tuple[str, ...]
-    size: float
-    share: float
-    prototypes: tuple[str, ...]
-    coherence: float
-    depth: int
-    rows: tuple[int, ...] = ()  # rows of the prototypes
-    names: tuple[str, ...] = ()  # candidate names, the best first
-    gain: float = 0.0  # information gain of showing its children instead of the node
 
 
 def describe_nodes(

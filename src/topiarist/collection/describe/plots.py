@@ -11,7 +11,7 @@ from topiarist.collection.describe.statistics import Figures
 from topiarist.collection.describe.topic_tree import TopicTree
 from topiarist.collection.trends.over_time import OverTime
 from topiarist.errors import InputError, UsageError
-from topiarist.estimators.tree.preparation import Curve
+from topiarist.estimators.tree.curve import Curve
 from topiarist.trees.picture import COLOURS, require_matplotlib
 
 if TYPE_CHECKING:

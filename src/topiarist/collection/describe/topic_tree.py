@@ -13,18 +13,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Csr
-from topiarist.collection.contents import Description
-from topiarist.collection.describe.flat_topics import check_documents, count_source, set_general_words_aside
-from topiarist.collection.describe.nodes import ROOT, NodeSummary, describe_nodes, visible_tree
+from topiarist.collection.contents import ROOT, Description, NodeSummary
 from topiarist.collection.shape.tree_state import TreeState
 from topiarist.counts.corpus import Corpus
 from topiarist.counts.validation import sum_columns
-from topiarist.estimators.tree.fitted_tree import builds_headings, compute_shares, get_description_model
-from topiarist.estimators.tree.preparation import Curve
+from topiarist.estimators.tree.curve import Curve
 from topiarist.metrics.placed_documents import DocumentAssignments
 from topiarist.trees import tree_text
 from topiarist.trees.edits import cut
-from topiarist.trees.naming.text_features import find_largest_classes
 from topiarist.trees.tree import Tree
 from topiarist.trees.tree_text import DOT
 from topiarist.trees.views import select_view, select_views
@@ -172,11 +168,12 @@ def grow_tree(
     words (in more than half of the documents) are removed first and represented at the root. With a ``language``
     (``"en"``) its function words name no topic.
     """
+    from topiarist.collection.describe.flat_topics import check_documents, count_source, set_general_words_aside
+    from topiarist.estimators.tree.cam import CAM
+
     corpus = count_source(corpus)
     special, general = set_general_words_aside(corpus)
     check_documents(special, n_leaves, "leaves")
-    from topiarist.estimators.tree.cam import CAM  # estimators take a second to load
-
     model = CAM(n_leaves, growth=growth, random_state=seed, n_threads=n_threads, verbose=int(verbose))
     topic_tree = describe_tree(model.fit(special.counts), special, general, n_words=n_words, language=language)
     return replace(topic_tree, n_tokens=corpus.n_tokens, n_words=corpus.n_words)
@@ -191,6 +188,9 @@ def describe_tree(
     ``general`` words were removed before and come first in the words of the root. Headings above the first level are
     omitted (see ``trees.views``).
     """
+    from topiarist.collection.describe.nodes import describe_nodes, visible_tree
+    from topiarist.estimators.tree.fitted_tree import builds_headings, compute_shares, get_description_model
+
     fitted = get_description_model(model)
     shares = compute_shares(model, corpus.counts)
     nodes = describe_nodes(fitted, shares, corpus, general, n_words=n_words, n_documents=n_documents, language=language)
@@ -251,6 +251,8 @@ def _agreement(corpus: Corpus, shares: Csr) -> float | None:
     if len(numbers) < 2:
         return None
     from sklearn.metrics import normalized_mutual_info_score
+
+    from topiarist.trees.naming.text_features import find_largest_classes
 
     is_labelled = first >= 0
     classes = np.maximum(find_largest_classes(csr_array(shares)), 0)

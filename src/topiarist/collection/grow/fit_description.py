@@ -10,9 +10,9 @@ import numpy as np
 
 from topiarist.arrays import Array, Csr, Floats
 from topiarist.collection import contents
-from topiarist.collection.contents import Counting, Description
+from topiarist.collection.contents import Counting, Description, NodeSummary
 from topiarist.collection.copies import use_shares_of_originals
-from topiarist.collection.describe.nodes import NodeSummary, assign_names, describe_nodes
+from topiarist.collection.describe.nodes import assign_names, describe_nodes
 from topiarist.collection.describe.topic_tree import collect_fit_facts, contains_word, remove_words
 from topiarist.collection.document_vectors import are_word_vectors
 from topiarist.collection.file.placer import SAMPLE, compute_limits, draw_sample

@@ -15,8 +15,7 @@ import numpy as np
 
 from topiarist.collection import contents
 from topiarist.collection.classify.judgements import carry_over
-from topiarist.collection.contents import Description
-from topiarist.collection.describe.nodes import ROOT
+from topiarist.collection.contents import ROOT, Description
 from topiarist.collection.describe.topic_tree import assign_documents, contains_word
 from topiarist.collection.document_vectors import are_word_vectors
 from topiarist.collection.grow.fit_description import name_by_words

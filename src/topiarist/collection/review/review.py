@@ -25,7 +25,7 @@ from topiarist.storage.database import Database
 from topiarist.storage.document_table import Documents
 from topiarist.storage.generation import Generation
 from topiarist.storage.review_table import ReviewEntry, ReviewTable
-from topiarist.text.readers.making import to_storable
+from topiarist.text.characters import to_storable
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection

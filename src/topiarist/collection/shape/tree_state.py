@@ -13,8 +13,8 @@ from topiarist.text.characters import clean_name
 from topiarist.text.query import UNSORTED
 from topiarist.text.spelling import format_proposals
 from topiarist.trees.edits import Edit
-from topiarist.trees.naming.name_test import JOINT
 from topiarist.trees.tree import Tree
+from topiarist.trees.tree_text import JOINT
 
 MAX_SHOWN = 5  # topics in a message
 STORED_NAMES = {"merged_topics": "held", "added_topics": "grafted", "heading_topics": "gathered"}  # in the edit log

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq, minimize, minimize_scalar
 
 from topiarist.arrays import TINY, Array, Floats, Ints
 
@@ -117,6 +116,8 @@ def fit_sharpness(scores: Floats, truth: Array) -> tuple[float, float]:
         log_loss = float(-np.log(np.maximum(rows[np.arange(len(truth)), truth], 1e-12)).sum())
         return log_loss + 0.5 * power * power
 
+    from scipy.optimize import minimize_scalar  # takes a third of a second to load
+
     best = minimize_scalar(loss, bounds=(-limit, limit), method="bounded", options={"xatol": 1e-2})
     return float(np.exp(best.x)), float(best.fun)
 
@@ -151,6 +152,8 @@ def shrink_to_agreement(
         n_right = line[0] * odds + line[1]
         losses = weight * (np.logaddexp(0.0, n_right) - right * n_right)
         return float(losses.sum() + SLOPE_WEIGHT * (line[0] - DEFAULT_SLOPE) ** 2 + RIDGE * line[1] ** 2)
+
+    from scipy.optimize import minimize
 
     line = minimize(loss, np.array([1.0, 0.0]), method="Nelder-Mead", options={"xatol": 1e-3}).x
     slope, constant = float(np.clip(line[0], 0.05, MAX_SLOPE)), float(line[1])
@@ -197,6 +200,8 @@ def _find_constant(odds: Floats, maximum: float, target: float) -> float:
 
     if excess(MAX_SHIFT) <= 0:
         return MAX_SHIFT
+    from scipy.optimize import brentq
+
     return float(brentq(excess, -MAX_SHIFT, MAX_SHIFT, xtol=1e-3)) if excess(-MAX_SHIFT) < 0 else -MAX_SHIFT
 
 

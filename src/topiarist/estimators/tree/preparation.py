@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from topiarist.errors import InputError
 from topiarist.estimators.common import options
 from topiarist.estimators.common.progress import show_growth
 from topiarist.estimators.common.stored_counts import choose_executor
+from topiarist.estimators.tree.curve import Curve
 from topiarist.execution.executors import Executor
 from topiarist.models import cam, em
 from topiarist.models.directions import Directions, sum_vectors
@@ -43,40 +44,6 @@ ANNEALING_STEPS = Steps(
     growing=40, growing_tol=-math.inf, large=40
 )  # fresh doubles gain next to nothing before they part
 TILE_COLUMNS = 64  # clusters that the sweeps by words are laid out for
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Held-out perplexity by number of leaves, and the position of the selected tree.
-
-    Trees are compared by ``criterion``: the perplexity, with one nat for each parameter fitted to the same tokens.
-    """
-
-    n_leaves: Any
-    perplexity: Any
-    criterion: Any
-    place: int
-
-    @property
-    def chosen(self) -> int:
-        return int(self.n_leaves[self.place])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the curve as JSON data."""
-        values = {name: np.asarray(getattr(self, name)).tolist() for name in ("n_leaves", "perplexity", "criterion")}
-        return {**values, "place": self.place, "chosen": self.chosen}
-
-    @classmethod
-    def from_dict(cls, body: Mapping[str, Any]) -> Curve:
-        """Return the curve from JSON data."""
-        leaves, perplexity, criterion = (np.array(body[name]) for name in ("n_leaves", "perplexity", "criterion"))
-        return cls(leaves, perplexity, criterion, int(body["place"]))
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the curve with matplotlib and return the axes."""
-        from topiarist.trees.picture import draw_curve
-
-        return draw_curve(ax, self.n_leaves, self.criterion, self.place, perplexity=self.perplexity)
 
 
 def make_curve(growth: Growth) -> Curve | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
+from topiarist.text.characters import to_storable
 from topiarist.text.dates import find_date_in_name, read_date
 from topiarist.text.documents import Document
 from topiarist.text.fields import is_missing
@@ -39,16 +40,3 @@ def format_place(item: Item) -> str:
     """Return the place of an item in its file: the member, the sheet, and the line, row or message."""
     sheet = f"/{item.sheet}" if item.sheet else ""
     return item.member + sheet + (f":{item.place}" if item.place else "")
-
-
-def to_storable(text: str) -> str:
-    """Return a text that any file or database can store: without NUL and surrogates."""
-    if "\0" in text:
-        text = text.replace("\0", "")
-    if text.isascii():
-        return text
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from topiarist.arrays import TINY, Array
 from topiarist.models.engine import tables
@@ -201,5 +200,7 @@ def _compute_leading_eigenvalue(counts: Any, weights: Array) -> float:
         1.0, float((weights * lengths).max())
     ):
         return 0.0
+    from scipy.sparse.linalg import LinearOperator, eigsh  # slow to load
+
     operator = LinearOperator((size, size), matvec=square, dtype=np.float64)
     return max(0.0, float(eigsh(operator, 1, v0=start, return_eigenvectors=False)[0]))

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from topiarist.trees.naming.presence import Presence, distinctiveness
+from topiarist.trees.tree_text import DOT, JOINT
 from topiarist.trees.words import find_highest
 
-DOT, JOINT = " · ", ", "  # between the words and phrases of a name, and between the names of two children
 MAX_WORDS = 60  # words from which a name is made
 
 

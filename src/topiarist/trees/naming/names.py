@@ -24,8 +24,6 @@ from scipy.sparse import csr_array
 from topiarist.arrays import Array, Bools, Csr
 from topiarist.trees.growth.headings import MIN_COVERED_SHARE, MIN_SHARE_RATIO
 from topiarist.trees.naming.name_test import (
-    DOT,
-    JOINT,
     MAX_WORDS,
     NameItem,
     NameTest,
@@ -36,6 +34,7 @@ from topiarist.trees.naming.name_test import (
 from topiarist.trees.naming.presence import Presence, distinctiveness
 from topiarist.trees.naming.text_features import TextFeatures
 from topiarist.trees.naming.unspaced import drop_contained_items
+from topiarist.trees.tree_text import DOT, JOINT
 from topiarist.trees.words import find_highest, is_variant
 
 MIN_LIFT = 3.0  # share of documents with a word of a name, relative to the share outside

@@ -11,9 +11,9 @@ from pydantic import Field, TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
 from topiarist.storage.marks import MAX_NOTE_LENGTH, MAX_PASSAGE_LENGTH
+from topiarist.text.characters import to_storable
 from topiarist.text.readers import Columns
 from topiarist.text.readers.columns import ROLES
-from topiarist.text.readers.making import to_storable
 from topiarist.web.http.failures import JSON
 from topiarist.web.pages.review import ENOUGH
 from topiarist.web.pages.shape import EditForm, Kind

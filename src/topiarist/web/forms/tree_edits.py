@@ -12,7 +12,8 @@ from topiarist.collection.shape.edits import Edit
 from topiarist.collection.shape.history import LEARN, ChangedError, apply_edits, last_step, undo_last_step
 from topiarist.display.locale.catalogues import translate
 from topiarist.errors import ResourceError, UsageError
-from topiarist.trees.naming.name_test import JOINT, split_items
+from topiarist.trees.naming.name_test import split_items
+from topiarist.trees.tree_text import JOINT
 from topiarist.web import addresses, frame
 from topiarist.web.forms.bodies import Body, Edited, Learned, StateBody, TakenBack
 from topiarist.web.forms.posts import answer_conflict, ask_confirmation, back, patience

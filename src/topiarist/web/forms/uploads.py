@@ -21,10 +21,10 @@ from topiarist.collection.grow.read_as_grown import find_missing_columns, load_r
 from topiarist.collection.shape.history import ChangedError
 from topiarist.display.locale.catalogues import translate
 from topiarist.errors import InputError, ResourceError, TopiaristError
+from topiarist.text.characters import to_storable
 from topiarist.text.documents import Document
 from topiarist.text.readers import ReadingSettings, read
 from topiarist.text.readers.columns import MissingColumnError, TableColumns
-from topiarist.text.readers.making import to_storable
 from topiarist.text.titles import get_first_line
 from topiarist.web import addresses, frame
 from topiarist.web.forms.bodies import StoreBody, UploadBody

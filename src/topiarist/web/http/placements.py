@@ -10,8 +10,8 @@ from fastapi import FastAPI, Request
 from pydantic import Field
 
 from topiarist.collection.file.arrivals import FiledDocument
+from topiarist.text.characters import to_storable
 from topiarist.text.documents import Document
-from topiarist.text.readers.making import to_storable
 from topiarist.text.titles import get_first_line
 from topiarist.web.http import failures
 from topiarist.web.http.safety import PLACEMENTS

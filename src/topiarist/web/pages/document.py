@@ -18,10 +18,10 @@ from topiarist.display.locale.catalogues import translate, translate_table
 from topiarist.errors import UsageError
 from topiarist.storage import facts
 from topiarist.storage.marks import PassageNote
+from topiarist.text.characters import to_storable
 from topiarist.text.fields import Field
 from topiarist.text.highlights import split_at_spans
 from topiarist.text.query import Filter, field_key, parse
-from topiarist.text.readers.making import to_storable
 from topiarist.web import addresses
 from topiarist.web.coloured_text import MAX_WORDS, ColouredText, Level, Listed, Piece, colour_text
 from topiarist.web.pages import topic as topic_page

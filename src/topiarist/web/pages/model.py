@@ -252,7 +252,7 @@ def _figures(view: View, description: Any, is_unchanged: bool) -> tuple[Figure, 
     hard, settings = view.hard_sizes[view.tree.root], view.collection.settings
     n_documents = view.remembered("wholes", lambda: count_documents(view.collection).documents)
     all_documents = n_documents == view.n_docs
-    read = translate("{number} words", number=description.get("n_tokens", 0))
+    read = translate("{number} words", number=view.collection.tree.n_tokens)
     if not all_documents:
         read = translate("of {documents}; {words}", documents=CountedNoun(n_documents, "document"), words=read)
     result = [

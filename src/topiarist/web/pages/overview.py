@@ -23,6 +23,7 @@ TYPICAL = 3
 LEVELS = 3  # of the icicle, with the root
 MOST = 2_000  # rectangles
 LEAST = 0.02  # of the width; narrower siblings are put together
+MAX_GENERAL_WORDS = 12
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def load(view: View, ask: Ask) -> OverviewPage:
         blocks=blocks(view, root, LEVELS) if icicle else (),
         hard_to_place=view.hard_sizes[root],
         hard_address=addresses.topic(view.shape.topics[root], show="hard"),
-        general_words=view.collection.tree.nodes[root].words,
+        general_words=view.collection.tree.general_words[:MAX_GENERAL_WORDS],
         views=(
             *choices(translate_table(VIEWS), ask.view, lambda one: addresses.overview(None if one == "tree" else one)),
         )

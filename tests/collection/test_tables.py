@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from tests.collection.placements import at, placements
+from tests.planted import planted, planted_path  # noqa: F401
 from topiarist.collection.describe import tables
+from topiarist.collection.describe.export import make_table
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.metrics.placed_documents import DocumentAssignments
 from topiarist.text.characters import remove_controls
@@ -217,3 +219,14 @@ def test_wrong_use_is_refused(tmp_path, monkeypatch):
     with pytest.raises(ResourceError, match=r"(?s)writing Parquet needs pyarrow.*topiarist\[parquet\]"):
         tables.write_table([{"a": 1}], tmp_path / "rows.parquet")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["documents", "wholes", "topics", "words", "searches"])
+def test_each_exported_column_is_explained(planted, kind):  # noqa: F811
+    explained = {row["column"] for row in make_table(planted, "columns", n_words=5, texts=True, rho=0.5).rows
+                 if row["table"] == kind}  # fmt: skip
+    table = make_table(planted, kind, n_words=5, texts=True, rho=0.5)
+    columns = {*table.fields, *next(iter(table.rows), {})}
+    assert columns <= explained
+    if kind == "documents":
+        assert "desk" in columns

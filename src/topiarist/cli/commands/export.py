@@ -21,12 +21,14 @@ EPILOG = examples(
     "topiarist export mail.topiary -o model --what model",
 )
 WRITES = ()
-WHAT = ("documents", "wholes", "topics", "words", "searches", "tree", "model")
+WHAT = ("documents", "wholes", "topics", "words", "searches", "columns", "tree", "model")
 SUFFIXES = {"ndjson": "jsonl", "txt": "paths"}  # that are not the name of a format
+MEANT = ("documents", "wholes", "topics", "words")  # tables with columns to explain
 STANDARD_OUTPUT = "-"
 NOUNS = {  # of the rows of a table, and of files
     "documents": ("document", "documents"), "wholes": ("whole document", "whole documents"), "topics": ("topic", "topics"),
     "words": ("word", "words"), "searches": ("search", "searches"), "model": ("file", "files"),
+    "columns": ("column", "columns"),
 }  # fmt: skip
 
 
@@ -35,7 +37,7 @@ class Options(FolderOptions):
     """Write documents with their topics, topics, words, the tree or the model for other programs."""
 
     output: str = option(MISSING, "Output file; `-` is standard output.", "--output", "-o", metavar="FILE")
-    what: str | None = option(None, "documents, wholes (of passages), topics, words, searches, tree or model.")
+    what: str | None = option(None, "documents, wholes, topics, words, searches, columns, tree or model.")
     format: str | None = option(None, "csv, excel, jsonl, parquet; a tree: json, paths, ttl, rdf. Default: by suffix.")
     rho: float = option(0.5, "How certain the level of a document is.", min=0, max=1)
     words: int = option(20, "Words of each topic.", min=1)
@@ -75,7 +77,8 @@ def run(options: Options) -> None:
         screen.json({"output": target, "what": what, "format": kind} | {nouns[1]: n for nouns, n in numbers.items()})
     elif is_file:
         screen.say(f"{' and '.join(count_noun(n, *nouns) for nouns, n in numbers.items())} written to {target}")
-        screen.next("tree FOLDER" if what != "model" else "check FOLDER")
+        columns = ("export FOLDER --what columns -o {}", str(PurePath(target).with_name("columns.csv")))
+        screen.next(*["check FOLDER"] if what == "model" else [columns] if what in MEANT else ["tree FOLDER"])
 
 
 def _settled(options: Options) -> tuple[str, str]:

@@ -28,6 +28,61 @@ RESERVED_NAMES = frozenset(
 )
 PARENT_DOCUMENTS = "wholes"  # kind of table: parent documents of a collection of passages
 SEARCHES, SEARCH_FIELDS = "searches", ("name", "query", "by", "topic", "matching")
+EXPLANATIONS, EXPLANATION_FIELDS = "columns", ("table", "column", "meaning")  # kind of table: what columns mean
+_PLACE = {
+    "path": "most probable topic, with the topics above it",
+    "leaf": "name of the most probable topic",
+    "share": "part of the document in this topic, 0 to 1",
+    "level": "depth of the topic in `certain`, 0 for the root",
+    "certain": "deepest topic with a probability above --rho, with the topics above it",
+    "labels": "labels of the document",
+    "topics": "topics with the largest parts of the document",
+}
+_SOURCE = {
+    "id": "id in the collection, as `show` and `find` take it",
+    "title": "title, or the first words of the text",
+    "source": "file, row or message from which it was read",
+    "date": "date in ISO 8601, empty without one",
+}
+_NODE = {
+    "path": "names of the topics from the first level down to this one",
+    "name": "name of the topic or heading",
+    "level": "depth in the tree, 0 for the root",
+    "size": "documents in and under the topic",
+    "share": "part of all documents, 0 to 1",
+    "words": "characteristic words, the best first",
+    "named_by": "`person` for a name by a user, `words` for a name from words",
+    "note": "note of a user",
+}
+MEANINGS: dict[str, dict[str, str]] = {
+    "documents": {
+        **_SOURCE,
+        "whole": "id of the document of which this is a passage",
+        "passage": "position of the passage in this document",
+        "text": "full text, with --texts",
+        **_PLACE,
+        "tags": "tags that users gave",
+        "read": "whether a user marked it as read",
+        "date_given": "date as the source writes it, if it is not in ISO 8601",
+        "passage_notes": "notes of users on parts of the text",
+    },
+    PARENT_DOCUMENTS: {**_SOURCE, **_PLACE, "passages": "number of its passages"},
+    "topics": {"id": "number of the topic", "parent": "number of the topic above, empty for the root", **_NODE},
+    "words": {
+        "topic": "number of the topic",
+        "path": _NODE["path"],
+        "rank": "place of the word in the topic, 1 for the most probable",
+        "word": "word or phrase",
+        "probability": "probability of the word in the topic, 0 to 1",
+    },
+    SEARCHES: {
+        "name": "name of the saved search",
+        "query": "query as it was saved",
+        "by": "`both`, `words` or `meaning`",
+        "topic": "topic to which the search is restricted",
+        "matching": "number of matching documents, empty for a search by meaning",
+    },
+}
 MAX_TOPICS = 12  # topics listed for a parent document
 BLOCK = 2_000  # documents in memory at once
 
@@ -49,6 +104,8 @@ def make_table(collection: Collection, kind: str, *, n_words: int, texts: bool, 
         return _make_parent_table(collection, rho)
     if kind == SEARCHES:
         return ExportedTable(_iter_search_rows(collection), SEARCH_FIELDS, dict.fromkeys(SEARCH_FIELDS[:4], "text"))
+    if kind == EXPLANATIONS:
+        return ExportedTable(_iter_meanings(collection), EXPLANATION_FIELDS)
     if kind == "topics":
         rows = _replace_node_numbers(_iter_topic_rows(collection, n_words), outline.topics, ("id", "parent"))
         return ExportedTable(rows, tables.TOPIC_FIELDS)
@@ -72,6 +129,14 @@ def _make_document_table(collection: Collection, *, texts: bool, rho: float) -> 
         further_facts=(row_facts for rows in blocks for row_facts in iter_row_facts(collection, rows, names)),
     )
     return ExportedTable(rows, (*tables.DOCUMENT_FIELDS, *MARKS, *names.values()), types)
+
+
+def _iter_meanings(collection: Collection) -> Iterator[dict[str, Any]]:
+    """Yield the meaning of each column of each table."""
+    own_columns = dict.fromkeys(name_columns(collection).values(), "column of the source")
+    for table, meanings in MEANINGS.items():
+        for column, meaning in (meanings | (own_columns if table == "documents" else {})).items():
+            yield {"table": table, "column": column, "meaning": meaning}
 
 
 def _iter_search_rows(collection: Collection) -> Iterator[dict[str, Any]]:

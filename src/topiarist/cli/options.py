@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer.models import OptionInfo
@@ -30,7 +30,9 @@ ALL_OPTIONS = ("",)  # of a command that changes something whatever its options 
 
 def option(default: Any, help: str, *names: str, panel: str | None = None, **settings: Any) -> Any:
     """Declare an option in one of the panels of ``--help``; without names it is called like its field."""
-    return _declare(default, typer.Option(*names, rich_help_panel=panel, help=help, **settings))
+    declaration = typer.Option(rich_help_panel=panel, help=help, **settings)
+    declaration.param_decls = names or None
+    return _declare(default, declaration)
 
 
 def argument(default: Any, help: str, metavar: str) -> Any:
@@ -45,10 +47,12 @@ reading, printing = (partial(option, panel=panel) for panel in PANELS[1:])
 # A setting is no option of the command line: a key of topiarist.toml or a variable of the environment sets it. The
 # parser knows it, hidden, so that its values are read and checked as those of options. ``settings_file`` refuses it.
 setting = partial(option, hidden=True)
-folder_argument = partial(argument, MISSING, "A collection, as `topiarist grow` has made it.", "FOLDER")
+folder_argument = partial(argument, MISSING, "Folder of a collection that `topiarist grow` made.", "FOLDER")
 debug_option = partial(option, False, "Show where an error came from.", hidden=True)
 wait_setting = partial(setting, 0.0, "Seconds to wait while another program writes into the collection.", min=0)
-topic_option = partial(option, None, "Restrict to a topic: its number, its name, or a unique word of its name.")
+topic_option = partial(
+    option, None, "Restrict to a topic: its number, its name, or a unique word of its name.", metavar="TOPIC"
+)
 why_option = partial(printing, False, "Explain each result: matching words and topics.")
 
 
@@ -86,7 +90,7 @@ class FolderOptions:
     folder: str = folder_argument()
     json: bool = printing(False, "One JSON document on standard output.")
     quiet: bool = printing(False, "Results only: no progress, no advice.", "--quiet", "-q")
-    verbose: int = printing(0, "Print details; twice: more details.", "--verbose", "-v", count=True)
+    verbose: int = printing(0, "Print details. Twice: more details.", "--verbose", "-v", count=True)
     debug: bool = debug_option()
 
 
@@ -113,7 +117,7 @@ class MetadataOptions(ColumnOptions):
     """Options of commands that also read dates and labels."""
 
     date_column: str | None = reading(None, "Column that holds the date.", metavar="NAME")
-    label_column: str | None = reading(None, "Column that holds labels, with ; between them.", metavar="NAME")
+    label_column: str | None = reading(None, "Column that holds the labels, separated by `;`.", metavar="NAME")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,8 +145,8 @@ class AsGrownOptions(MetadataOptions):
 class PatternOptions:
     """Options of commands that read folders."""
 
-    include: list[str] | None = reading(None, "Only files like this, e.g. '*.txt'.", metavar="PATTERN")  # noqa: RUF009
-    exclude: list[str] | None = reading(None, "No files like this.", metavar="PATTERN")  # noqa: RUF009
+    include: list[str] | None = reading(None, "Only files with names like this, such as '*.txt'.", metavar="PATTERN")  # noqa: RUF009
+    exclude: list[str] | None = reading(None, "No files with names like this.", metavar="PATTERN")  # noqa: RUF009
 
 
 def named_columns(options: Any) -> Columns:
@@ -166,12 +170,20 @@ def signature(options: type) -> inspect.Signature:
     return inspect.Signature([make_parameter(item, hints[item.name]) for item in sorted(fields(options), key=place)])
 
 
+def _choose_metavar(hint: Any, *, is_counted: bool) -> str:
+    """Return what stands for the value of an option; a switch has none."""
+    kinds = set(get_args(hint)) or {hint}
+    if bool in kinds or is_counted:
+        return " "
+    return "N" if int in kinds else "X" if float in kinds else "TEXT"
+
+
 def make_parameter(item: Field[Any], hint: Any) -> inspect.Parameter:
     """Return a parameter for the parser. A switch that is off by default has no value and no opposite."""
     declaration = item.metadata[DECLARATION]
     if isinstance(declaration, OptionInfo):
         declaration.param_decls = declaration.param_decls or (f"--{item.name.strip('_').replace('_', '-')}",)
-        declaration.metavar = " " if hint is bool else declaration.metavar
+        declaration.metavar = declaration.metavar or _choose_metavar(hint, is_counted=declaration.count)
     default = inspect.Parameter.empty if item.default is MISSING else item.default
     annotation = Annotated[hint, declaration]
     return inspect.Parameter(item.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

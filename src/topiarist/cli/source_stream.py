@@ -61,15 +61,15 @@ class SourceOptions(ColumnOptions, PatternOptions):
     min_documents: int | None = setting(
         Recipe.min_documents, "Documents that must contain a word; 3, or 1 in 100,000 if that is more.", min=1
     )
-    seed: int = option(Recipe.seed, "Same seed, same result.", metavar="N", min=0)
+    seed: int = option(Recipe.seed, "Random seed. The same seed gives the same result.", metavar="N", min=0)
     threads: int | None = setting(None, "Number of threads. All cores by default.", min=1)
     config: str | None = option(
         None, "Settings file. Default: `topiarist.toml` in or next to the source.", metavar="FILE"
     )
-    show_config: bool = option(False, "Print every setting and where it comes from, and end.")
-    json: bool = printing(False, "One JSON document on standard output; progress as JSON lines.")
+    show_config: bool = option(False, "Print all settings with their origins, then exit.")
+    json: bool = printing(False, "One JSON document on standard output. Progress as JSON lines.")
     quiet: bool = printing(False, "No progress.", "--quiet", "-q")
-    verbose: int = printing(0, "Print details; twice: more details.", "--verbose", "-v", count=True)
+    verbose: int = printing(0, "Print details. Twice: more details.", "--verbose", "-v", count=True)
     debug: bool = debug_option()
 
     @property

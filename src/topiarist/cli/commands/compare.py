@@ -15,7 +15,7 @@ WRITES = ()
 
 @dataclass(frozen=True, kw_only=True)
 class Options(FolderOptions):
-    """Compare the trees of two collections, or a tree with what it was before the last step."""
+    """Compare the trees of two collections, or a tree before and after the last edit."""
 
     other: str | None = argument(None, "Another collection of the same documents.", "OTHER")
     before: bool = option(False, "Compare with the tree before the last edit.")

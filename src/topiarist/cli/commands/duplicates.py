@@ -26,18 +26,16 @@ COPIES_SHOWN = 10  # of one document, unless all are wanted
 
 @dataclass(frozen=True, kw_only=True)
 class Options(FolderOptions):
-    """List documents that are there more than once: the first of each kind, its copies, and its near-copies.
+    """List documents with their copies and near-copies.
 
-    A copy has the same text. A near-copy has 95% of the words, and no number, date or name differs.
-
-    Copies are counted once for growing, lie where the first of their kind does, and are folded in lists. With
-    --by-meaning: pairs of one topic that are no copies, but whose vectors point the same way; nothing is folded for it.
+    A copy has the same text. A near-copy has 95% of the words, and no number, date or name differs. Growing counts
+    copies once, and lists show the first of them. `--by-meaning` lists other pairs with similar embeddings.
     """
 
-    number: int = number_option(20, "Documents with copies to list.")
-    all: bool = printing(False, "Every document, and every copy.")
-    by_meaning: bool = option(False, "Documents that are alike by their vectors, instead.")
-    min_cosine: float = option(0.9, "Lowest cosine of two vectors, with --by-meaning.", "--least", min=0.5, max=1.0)
+    number: int = number_option(20, "Number of documents to list.")
+    all: bool = printing(False, "List all documents and all copies.")
+    by_meaning: bool = option(False, "List pairs of one topic with similar embeddings instead.")
+    min_cosine: float = option(0.9, "Lowest cosine of two embeddings, with --by-meaning.", "--least", min=0.5, max=1.0)
 
 
 def run(options: Options) -> None:

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from topiarist.collection.grow.regrowth import TopicStability
 
 EPILOG = examples("topiarist evaluate mail.topiary", "topiarist evaluate mail.topiary --stability")
-STABILITY_HELP = "Grow five more trees from other halves of the documents: how much of each topic comes back?"
+STABILITY_HELP = "Grow five more trees from random halves, and print how much of each topic returns."
 WRITES = ("stability",)
 LEAST_SHOWN = 10  # topics that came back least
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options(WritingOptions):
-    """Measure the tree with the labels of its documents, if it has labels, and without them."""
+    """Measure the quality of a tree. Labels of the documents are used if there are any."""
 
     number: int = number_option(10, "Labels to show.")
     stability: bool = option(False, STABILITY_HELP)

@@ -10,18 +10,18 @@ EPILOG = examples(
     "topiarist explore mail.topiary", "topiarist explore mail.topiary --port 8000 --no-browser --read-only"
 )
 WRITES = ()
-REMOTE_HELP = "Listen on this address as well, for others: prints an address with a token."
-ORIGINALS_HELP = "Hand out files from here as originals, of a collection that was moved or sent; is remembered."
-PROGRAMS_HELP = "Take the token of the address from this file, for programs that ask; made if it is not there."
+REMOTE_HELP = "Listen on this address too, so that other machines can connect."
+ORIGINALS_HELP = "Folder from which original files can be opened. It is remembered."
+PROGRAMS_HELP = "File with the access token. It is created if it does not exist."
 LANGUAGE_HELP = "Language of the pages: en, de, or auto (the language of the browser)."
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Open a collection in the browser: walk its tree, search, read, shape."""
+    """Open a collection in the browser to read, search and edit it."""
 
     folder: str = folder_argument()
-    port: int = option(0, "0: any that is free.", min=0, max=65535)
+    port: int = option(0, "Port. 0: any free port.", min=0, max=65535)
     no_browser: bool = option(False, "Only print the address.")
     read_only: bool = option(False, "Disable all changes.")
     no_token: bool = option(False, "Do not require an access token. Any local user can open the pages.")

@@ -34,14 +34,18 @@ NOUNS = {  # of the rows of a table, and of files
 
 @dataclass(frozen=True, kw_only=True)
 class Options(FolderOptions):
-    """Write documents with their topics, topics, words, the tree or the model for other programs."""
+    """Write tables, the tree or the model for other programs."""
 
     output: str = option(MISSING, "Output file; `-` is standard output.", "--output", "-o", metavar="FILE")
-    what: str | None = option(None, "documents, wholes, topics, words, searches, columns, tree or model.")
-    format: str | None = option(None, "csv, excel, jsonl, parquet; a tree: json, paths, ttl, rdf. Default: by suffix.")
-    rho: float = option(0.5, "How certain the level of a document is.", min=0, max=1)
-    words: int = option(20, "Words of each topic.", min=1)
-    texts: bool = option(False, "The texts of the documents too.")
+    what: str | None = option(
+        None, "documents, wholes, topics, words, searches, columns, tree or model.", metavar="KIND"
+    )
+    format: str | None = option(
+        None, "csv, excel, jsonl, parquet; a tree: json, paths, ttl, rdf. Default: by suffix.", metavar="FORMAT"
+    )
+    rho: float = option(0.5, "Lowest probability of the topic in the column `certain`.", min=0, max=1)
+    words: int = option(20, "Number of words of each topic.", min=1)
+    texts: bool = option(False, "Include the full texts.")
     force: bool = option(False, "Replace an existing file.")
 
 

@@ -65,26 +65,30 @@ COLUMNS = "id title path topic certainty words unusual labels label_certainty to
 
 @dataclass(frozen=True, kw_only=True)
 class Options(AsGrownOptions, PatternOptions, WritingOptions):
-    """Put new documents into the tree: each at the deepest topic that is still certain, with the words that decided.
+    """Assign new documents to topics: each to the deepest topic that is certain, with the deciding words.
 
-    Nothing is kept without `--add`. Tables and dates are read as those that the collection was grown from, unless an
-    option says otherwise; a column that `grow` named and a table lacks is an error.
+    Nothing is kept without `--add`. Columns and dates are read as for `grow`, unless options change this. A missing
+    column that `grow` named is an error.
     """
 
     new: list[str] = argument(MISSING, "Folders, files, or `-` for JSON lines on standard input.", "NEW…")
-    rho: float = option(0.5, "How certain a topic must be to file under it.", min=0, max=1)
-    several: bool = option(False, "List every topic with at least a tenth of a document.")
+    rho: float = option(0.5, "Lowest certainty of an assigned topic.", min=0, max=1)
+    several: bool = option(False, "List all topics with at least a tenth of a document.")
     add: bool = option(False, "Keep the documents, all or none. `remove` takes them out again.")
     no_learn: bool = option(False, "Do not let the model learn from --add.")
-    rename: bool = option(False, "Let --add give a new id to a document whose id is taken.")
+    rename: bool = option(False, "Give a new id to an added document whose id is taken.")
     branch: bool = option(False, "Propose new topics for documents that fit no topic.")
     dry_run: bool = option(False, "Print the result without changing or moving anything.")
-    output: str | None = option(None, "A file for the rows.", "--output", "-o")
-    format: str | None = option(None, "table, csv, excel (CSV for Excel), jsonl or parquet. Default: by suffix.")
-    move_to: str | None = option(None, "Move the files into folders of this one, named as the topics.")
+    output: str | None = option(None, "File for the results.", "--output", "-o", metavar="FILE")
+    format: str | None = option(
+        None, "table, csv, excel (CSV for Excel), jsonl or parquet. Default: by suffix.", metavar="FORMAT"
+    )
+    move_to: str | None = option(
+        None, "Move the files into subfolders of this folder, named by topic.", metavar="FOLDER"
+    )
     dates: str | None = dates_option(None)
-    vectors: str | None = option(None, "Vectors of the new documents: a file as `grow` takes it.")
-    embed: str | None = option(None, "A program for their vectors, as `grow` takes it.", metavar="COMMAND")
+    vectors: str | None = option(None, "Embeddings of the new documents, in a file as for `grow`.", metavar="FILE")
+    embed: str | None = option(None, "Program that computes embeddings, as for `grow`.", metavar="COMMAND")
 
     @property
     def keeps(self) -> bool:

@@ -41,27 +41,28 @@ NOTABLE = 0.01  # of a score: less is no reason
 
 @dataclass(frozen=True, kw_only=True)
 class Options(WritingOptions):
-    """Find documents, the best matches first, then at most 20 related documents. A match has all words, in any form;
-    if no document has all, at least a tenth of the information of the best one. Phrases in quotes, prefix*, this OR
-    that, topic:, tag:, label:, type:, date: and columns (status:open, price:10..20) are required; -word is excluded.
-    before: and after: leave out the date that they name; since: and until: include it.
-    like:ID asks for more like a document, -like:ID for others.
+    """Find documents: first the matches, then at most 20 related documents.
+
+    A match has all words, in any form. If no document has all, matches have at least a tenth of the information of the
+    best one. Required: "phrases", prefix*, this OR that, topic:, tag:, label:, type:, date:, and columns such as
+    status:open or price:10..20. Excluded: -word. `before:` and `after:` exclude the date, `since:` and `until:` include
+    it. `like:ID` finds similar documents, `-like:ID` others.
     """
 
     query: list[str] | None = argument(None, "Words, phrases and filters to search for.", "QUERY…")
-    like: list[str] | None = option(None, "More like this document; may be given several times.", metavar="ID")
-    not_: list[str] | None = option(None, "Not like this one; may be given several times.", metavar="ID")
-    by: str = option("both", "`both`, `words` (all words exactly as typed), or `meaning`.")
+    like: list[str] | None = option(None, "Prefer documents like this one. Can be repeated.", metavar="ID")
+    not_: list[str] | None = option(None, "Avoid documents like this one. Can be repeated.", metavar="ID")
+    by: str = option("both", "`both`, `words` (all words exactly as typed) or `meaning`.", metavar="METHOD")
     topic: str | None = topic_option()
     number: int = number_option(10)
     why: bool = why_option()
-    down: bool = option(False, "Follow the matches down the tree, and list what each step would keep.")
-    queries: str | None = option(None, "File with a query on each line, `-` for standard input.")
-    tag: str | None = option(None, "Tag all matches; without matches, the listed documents.")
-    save: str | None = option(None, "Keep the query with the collection, under a name.", metavar="NAME")
-    saved: str | None = option(None, "Ask a query that was saved.", metavar="NAME")
-    list_saved: bool = option(False, "List the queries that were saved.")
-    delete_saved: str | None = option(None, "Let a saved query go.", metavar="NAME")
+    down: bool = option(False, "Follow the matches down the tree, and list the subtopics.")
+    queries: str | None = option(None, "File with a query on each line, `-` for standard input.", metavar="FILE")
+    tag: str | None = option(None, "Tag all matches, or the listed documents without matches.", metavar="NAME")
+    save: str | None = option(None, "Save the query under this name.", metavar="NAME")
+    saved: str | None = option(None, "Repeat a saved query.", metavar="NAME")
+    list_saved: bool = option(False, "List the saved queries.")
+    delete_saved: str | None = option(None, "Delete a saved query.", metavar="NAME")
 
 
 @dataclass(frozen=True)

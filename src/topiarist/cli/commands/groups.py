@@ -26,7 +26,10 @@ NAME = 34  # columns of the name of a topic
 
 @dataclass(frozen=True, kw_only=True)
 class Options(FolderOptions):
-    """List the topics in which groups of a column, label, tag or type exceed the others."""
+    """List topics that are more or less frequent in a group than in the others.
+
+    A group has the same value of a column, the same label, tag or file type.
+    """
 
     column: str | None = argument(None, "Column to group by. Omit it to list the columns.", "COLUMN")
     between: list[str] | None = option(None, "One of two groups to compare. Give it twice.", metavar="GROUP")

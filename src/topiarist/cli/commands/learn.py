@@ -29,21 +29,20 @@ MIN_TABLE = 20  # held-out documents; from fewer, figures of single categories m
 
 @dataclass(frozen=True, kw_only=True)
 class Options(WritingOptions):
-    """Learn given categories: from the labels of the documents, from a column, or from a table of ids and labels.
+    """Learn categories from the labels of documents, a column, or a table of ids and labels.
 
-    Without labels and options, the only column that is called label, labels, category, categories, class, tags or
-    subject is taken.
+    Without labels and options, the column called label, labels, category, categories, class, tags or subject is used.
     """
 
     from_column: str | None = option(
         None, "Column to learn from. `topiarist groups FOLDER` lists them.", metavar="NAME"
     )
-    labels: str | None = option(None, "CSV, TSV or JSON lines with the columns id and label.")
+    labels: str | None = option(None, "Table (CSV, TSV or JSON lines) with the columns id and label.", metavar="FILE")
     several: bool | None = option(None, "Whether a document may have several labels.", "--several/--single")
     separator: str | None = option(None, "Separator of labels in a cell. Default: | or ; in a table, none in a column.")
     unlabelled_weight: float | None = option(None, "Weight of unlabelled documents. Default: chosen.", min=0, max=1)
     model: str = choice_option("learner", "Learner of categories, or a mixture that only shows their parts.", *MODELS)
-    holdout: float = option(0.2, "Share of the labelled documents to judge by.", min=0, max=0.9)
+    holdout: float = option(0.2, "Share of the labelled documents that measure the quality.", min=0, max=0.9)
 
 
 def run(options: Options) -> None:

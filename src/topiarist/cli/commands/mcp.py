@@ -13,8 +13,9 @@ WRITES = ()
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Let a program with a language model read a collection: its tree, topics, searches and documents, and change
-    nothing. It speaks the Model Context Protocol on standard input and output; the program starts it.
+    """Let a program with a language model read a collection. It can change nothing.
+
+    The program starts this command, which speaks the Model Context Protocol on standard input and output.
     """
 
     folder: str = folder_argument()

@@ -33,19 +33,20 @@ LEFT_OUT = 1  # a topic at least has no proposal
 
 @dataclass(frozen=True, kw_only=True)
 class Options(WritingOptions):
-    """List names that topics could have, pick among them, or let a language model of yours propose others: shown
-    first, applied with --apply as one step. Nothing is sent anywhere without --with or --at.
+    """List possible names of topics, pick among them, or let your language model propose others.
+
+    Proposals are printed. `--apply` renames the topics in one step. Nothing is sent without `--with` or `--at`.
     """
 
     with_: str | None = option(None, "Program that reads a prompt and prints an answer.", metavar="COMMAND")
-    at: str | None = option(None, "A server on this machine with the chat-completions interface.", metavar="URL")
+    at: str | None = option(None, "Server on this machine with the chat-completions interface.", metavar="URL")
     model: str = option("", "Model of the server.", metavar="NAME")
-    allow_remote: bool = option(False, "The server may be another machine: titles and words leave this one.")
-    timeout: float = option(PATIENCE, "Seconds for an answer.", min=0.1, max=86_400)
+    allow_remote: bool = option(False, "Allow a server on another machine. It receives titles and words.")
+    timeout: float = option(PATIENCE, "Seconds to wait for an answer.", min=0.1, max=86_400)
     topic: str | None = topic_option()
-    all: bool = option(False, "Propose names for topics that people have named, too.")
-    apply: bool = option(False, "Rename, in one step that shape --undo takes back.")
-    pick: list[str] | None = option(None, "Rename a topic to a candidate: 12=2.", metavar="TOPIC=NUMBER")
+    all: bool = option(False, "Include topics that were named by users.")
+    apply: bool = option(False, "Rename the topics. `shape --undo` restores the names.")
+    pick: list[str] | None = option(None, "Give a topic one of the listed names, such as 12=2.", metavar="TOPIC=NUMBER")
     output: str | None = option(None, "File for the proposals, as edits for `shape`.", "--output", "-o", metavar="FILE")
     force: bool = option(False, "Replace the file of --output.")
 

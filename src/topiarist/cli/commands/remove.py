@@ -29,15 +29,15 @@ MAX_LISTED = 10  # titles and topics
 
 @dataclass(frozen=True, kw_only=True)
 class Options(WritingOptions):
-    """Take documents out of the tree, the lists and every search; `shape --undo` brings them back.
+    """Remove documents from the tree, lists and searches. `shape --undo` restores them.
 
-    Files that they came from are not touched.
+    The source files stay.
     """
 
     ids: list[str] | None = argument(None, "Ids of documents. With `--forget` also of removed documents.", "ID…")
-    query: str | None = option(None, "All documents that a query finds by its words.", metavar="QUERY")
-    forget: bool = option(False, "Erase the documents from every file of the folder. Asks first; cannot be undone.")
-    yes: bool = option(False, "Do not ask.", "--yes", "-y")
+    query: str | None = option(None, "Remove all documents that match this query by words.", metavar="QUERY")
+    forget: bool = option(False, "Erase the documents from all files of the collection. This cannot be undone.")
+    yes: bool = option(False, "Do not ask for confirmation.", "--yes", "-y")
     dry_run: bool = option(False, "List the documents without removing them.")
 
 

@@ -13,18 +13,18 @@ EPILOG = examples(
     "topiarist report mail.topiary -o report.html", "topiarist report mail.topiary -o words-only.html --documents none"
 )
 WRITES = ()
-DOCUMENTS_HELP = "typical: titles and a line of a few; all: full texts; none: words and numbers only."
+DOCUMENTS_HELP = "typical: titles and one line of some. all: full texts. none: only words and numbers."
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Write a collection into one HTML file that opens anywhere and loads nothing."""
+    """Write a collection into one HTML file that needs no network and no server."""
 
     folder: str = folder_argument()
-    output: str = option("report.html", "The file to write.", "--output", "-o")
+    output: str = option("report.html", "File to write.", "--output", "-o", metavar="FILE")
     documents: str = choice_option("typical", DOCUMENTS_HELP, "typical", "all", "none")
     language: str = option("en", "Language of the report: en or de.", metavar="CODE")
-    force: bool = option(False, "Replace a file that is no report.")
+    force: bool = option(False, "Replace a file that is not a report.")
     debug: bool = debug_option()
 
 

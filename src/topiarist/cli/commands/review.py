@@ -42,16 +42,17 @@ LEAD = 1_500  # characters of a text
 
 @dataclass(frozen=True, kw_only=True)
 class Options(WritingOptions):
-    """Read a collection for what is relevant, the most promising document first, until enough is found for sure. Keys:
-    y relevant, n not, s skip, u undo, q quit. Every judgement is kept at once; the review goes on where it ended.
+    """Judge documents, the most promising first, until enough relevant ones are found.
+
+    Keys: y relevant, n not relevant, s skip, u undo, q quit. Judgements are saved at once. The next review continues.
     """
 
-    label: str = option("relevant", "The label that relevant documents get.", metavar="NAME")
+    label: str = option("relevant", "Label of the relevant documents.", metavar="NAME")
     query: str = option("", "Query that orders the first documents.", metavar="QUERY")
     judgements: str | None = option(None, "Table of answers: id and label (y or n).", metavar="FILE")
-    skipped: bool = option(False, "Begin with what was skipped.")
-    target: float = option(0.95, "Stop at this recall …", min=0.5, max=0.999)
-    confidence: float = option(0.95, "… with this confidence: chosen before the review begins.", min=0.5, max=0.999)
+    skipped: bool = option(False, "Begin with the skipped documents.")
+    target: float = option(0.95, "Recall at which to stop.", min=0.5, max=0.999)
+    confidence: float = option(0.95, "Confidence of this recall. Choose both before the review.", min=0.5, max=0.999)
 
 
 def run(options: Options) -> None:

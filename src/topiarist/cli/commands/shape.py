@@ -43,17 +43,20 @@ COMMANDS = ("tree [TOPIC]", "show TOPIC|DOCUMENT", "undo", "refit", "help", "qui
 
 @dataclass(frozen=True, kw_only=True)
 class Options(WritingOptions):
-    """Rename, merge, group, split, move and delete topics, pin documents, grow branches, choose words: in the words of
-    a command, or in a file.
+    """Edit the tree by a command or a file of edits.
+
+    Rename, merge, group, split, move and delete topics, pin documents, grow branches, and choose words.
     """
 
-    edits: list[str] | None = argument(None, "An edit in words, or a .yaml or .json file of edits.", "[EDIT…|FILE]")
-    dry_run: bool = option(False, "Print the effect in numbers without changing anything.")
+    edits: list[str] | None = argument(
+        None, "Edit, such as `rename 12 Bail`, or a .yaml or .json file.", "[EDIT…|FILE]"
+    )
+    dry_run: bool = option(False, "Print the effect without changing anything.")
     refit: bool | None = option(None, "Fit the tree again now. Default: if needed.", "--refit/--no-refit")
-    undo: bool = option(False, "Take the last step back, exactly.")
-    log: bool = option(False, "Print what was done.")
+    undo: bool = option(False, "Undo the last step.")
+    log: bool = option(False, "List all steps.")
     words: bool = option(False, "List the word edits: seeds, ignored words and merged spellings.")
-    interactive: bool = option(False, "Edit after edit, at a prompt.", "--interactive", "-i")
+    interactive: bool = option(False, "Read edits from a prompt.", "--interactive", "-i")
 
 
 def run(options: Options) -> None:

@@ -55,15 +55,17 @@ STYLES = ("dim", "cyan", "cyan underline", "bold cyan", "bold cyan underline", "
 
 @dataclass(frozen=True, kw_only=True)
 class Options(FolderOptions):
-    """Show a topic (its words, subtopics, typical documents), a document (its text, word by word, and why it is where
-    it is), or which columns and dates the documents of the collection have.
+    """Show a topic, a document, or the columns and dates of the collection.
+
+    A topic has words, subtopics and typical documents. A document has its text with the level of each word, and the
+    reasons for its topics.
     """
 
-    thing: str = argument("", "A topic, or the id of a document; without: the collection.", "TOPIC|DOCUMENT")
+    thing: str = argument("", "Topic, or id of a document. Omit it to show the collection.", "TOPIC|DOCUMENT")
     words: int = printing(12, "Words of a topic.", min=1, max=200)
     number: int = number_option(5)
-    all: bool = printing(False, "The whole text, however long it is.")
-    likely: bool = option(False, "A topic's words by probability, not by what sets it apart.")
+    all: bool = printing(False, "Print the complete text of a document.")
+    likely: bool = option(False, "List the most probable words of a topic, not the characteristic ones.")
     labels: bool = option(False, "Mark the words of a document by its labels, not by levels.")
 
 

@@ -38,14 +38,14 @@ WRITES = ("save",)
 
 @dataclass(frozen=True, kw_only=True)
 class Options(AsGrownOptions, WritingOptions):
-    """Find the documents that are most like one of the collection, a file, or several; and not like others."""
+    """Find documents that are similar to others of the collection, or to files."""
 
-    documents: list[str] = argument(MISSING, "The ids of documents, or files of any kind.", "ID|FILE…")
-    not_: list[str] | None = option(None, "Not like this one; may be given several times.", metavar="ID|FILE")
+    documents: list[str] = argument(MISSING, "Ids of documents, or files of any kind.", "ID|FILE…")
+    not_: list[str] | None = option(None, "Avoid documents like this one. Can be repeated.", metavar="ID|FILE")
     topic: str | None = topic_option()
     number: int = number_option(10)
     why: bool = why_option()
-    save: str | None = option(None, "Name under which `find --saved` repeats the search.", metavar="NAME")
+    save: str | None = option(None, "Save the search under this name, for `find --saved`.", metavar="NAME")
 
 
 def run(options: Options) -> None:

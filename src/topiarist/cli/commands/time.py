@@ -30,12 +30,14 @@ UNITS = ("auto", "day", "week", "month", "year")
 
 @dataclass(frozen=True, kw_only=True)
 class Options(FolderOptions):
-    """Show topics over time: their shares with intervals, bursts, and what is new since a date."""
+    """Show topics over time: shares with intervals, bursts, and changes since a date."""
 
     by: str = choice_option(UNITS[0], "Length of a period. Default: chosen by the dates.", *UNITS)
     topic: str | None = topic_option()
-    since: str | None = option(None, "List what is new since this date: 2014, 2014-03 or 2014-03-15.", metavar="DATE")
-    until: str | None = option(None, "Last day of the new documents, with --since.", metavar="DATE")
+    since: str | None = option(
+        None, "Compare documents since this date, such as 2014-03, with earlier ones.", metavar="DATE"
+    )
+    until: str | None = option(None, "Last date of the newer documents, with --since.", metavar="DATE")
     number: int = number_option(12, "Topics, bursts and words to show.")
 
 

@@ -38,7 +38,7 @@ ROOMY = 120  # columns of a terminal from which on there is space for a document
 class Options(SourceOptions):
     """Find flat topics and print them."""
 
-    topics: int = option(20, "How many topics.", "--topics", "-k", metavar="N", min=1)
+    topics: int = option(20, "Number of topics.", "--topics", "-k", metavar="N", min=1)
     words: int = setting(8, "Number of words to print for each topic.", min=2, max=100)
 
 

@@ -30,13 +30,13 @@ UNSORTED_SHOWN = 5  # documents that are listed
 
 @dataclass(frozen=True, kw_only=True)
 class Options(FolderOptions):
-    """Print the tree of topics: words, documents under each, numbers to name a topic by."""
+    """Print the topic tree: words, number of documents and id of each topic."""
 
     detail: str | None = choice_option(
-        None, "The first level, about 20 topics (default), about 50, or all.", *DETAILS, panel=OUTPUT
+        None, "First level, about 20 topics (default), about 50, or all.", *DETAILS, panel=OUTPUT
     )
     topics: int | None = printing(None, "Number of topics and headings to show, side by side.", metavar="N", min=1)
-    depth: int | None = printing(None, "Levels below the root, or below --topic, instead of --detail.", min=0)
+    depth: int | None = printing(None, "Number of levels below the root or --topic. Replaces --detail.", min=0)
     words: int = printing(5, "Words of each topic.", min=0, max=20)
     documents: int = printing(0, "Typical documents of each topic.", min=0, max=10)
     topic: str | None = topic_option()

@@ -44,6 +44,10 @@ class CountsView:
         """Number of rows: documents or words."""
         return len(self.indptr) - 1
 
+    def part(self, rows: slice) -> tuple[Array, Array, Array]:
+        """Return ``indptr``, ``indices`` and ``data`` of some rows, as the kernels take them."""
+        return self.indptr[rows.start : rows.stop + 1], self.indices, self.data
+
     @property
     def slices(self) -> list[slice]:
         """Slices of rows with about equally many non-zeros."""
@@ -79,6 +83,10 @@ class Tiles:
             documents = rows.indptr[start : stop + 1]
             kernels.transpose(documents, rows.indices, rows.data, ends[:-1].copy(), indices, data)
         return cls(indptr, starts, indices, data, (indptr - indptr[:, :1]).sum(axis=0))
+
+    def part(self, words: slice) -> tuple[Array, Array, Array, Array]:
+        """Return ``indptr``, ``starts``, ``indices`` and ``data`` of some words, as the kernels take them."""
+        return self.indptr[:, words.start : words.stop + 1], self.starts, self.indices, self.data
 
     def slices(self, number: int) -> list[slice]:
         """Return about ``number`` slices of words with about equally many non-zeros.

@@ -234,8 +234,7 @@ def compute_share_posterior(
     out[:] = prior
 
     def categorise(span: slice) -> None:
-        indptr = rows.indptr[span.start : span.stop + 1]
-        engine.kernels.categorise(indptr, rows.indices, rows.data, out[span], words, class_tokens, folding)
+        engine.kernels.categorise(*rows.part(span), out[span], words, class_tokens, folding)
         total = out[span].sum(axis=1, keepdims=True)
         if total.all():
             out[span] /= total

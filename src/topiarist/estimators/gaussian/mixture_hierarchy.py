@@ -55,7 +55,7 @@ class MixtureHierarchy(CompactEstimator):
     ----------
     measure : "modified_l2", "l2", "confusion" or "kl", default "modified_l2"
         Dissimilarity of clusters: squared difference of densities with or without their weights, probability of
-        confusing them, or divergence of Gaussians with the same moments.
+        confusing them, or divergence of Gaussians with the same moments. "l2" is of the paper, not recommended.
     of_class : label or None, default None
         Build the hierarchy of p(x | class) instead of p(x).
     n_samples : int, default 20000

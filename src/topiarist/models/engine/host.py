@@ -96,12 +96,10 @@ class Engine:
     def word_counts(self, shard: Shard, words: Floats, documents: Floats) -> Floats:
         """Return the expected counts by word: the same sweep, by words."""
         tiles, out = shard.words, allocate_aligned(words.shape, words.dtype)
-
-        def compute_slice(rows: slice) -> None:
-            indptr = tiles.indptr[:, rows.start : rows.stop + 1]
-            self.kernels.word_counts(indptr, tiles.starts, tiles.indices, tiles.data, words[rows], documents, out[rows])
-
-        self.threads.map(compute_slice, tiles.slices(4 * self.threads.n_threads))
+        self.threads.map(
+            lambda rows: self.kernels.word_counts(*tiles.part(rows), words[rows], documents, out[rows]),
+            tiles.slices(4 * self.threads.n_threads),
+        )
         return out
 
     def log_likelihood(self, side: CountsView, row_factor: Floats, column_factor: Floats) -> float:
@@ -134,11 +132,9 @@ class Engine:
         out = allocate_aligned(row_factor.shape, row_factor.dtype)
         out[:] = row_factor
 
-        def compute_slice(rows: slice) -> None:
-            indptr = side.indptr[rows.start : rows.stop + 1]
-            self.kernels.fold_in(indptr, side.indices, side.data, out[rows], column_factor, folding)
-
-        self.threads.map(compute_slice, side.slices)
+        self.threads.map(
+            lambda rows: self.kernels.fold_in(*side.part(rows), out[rows], column_factor, folding), side.slices
+        )
         return out
 
     def row_products(self, side: CountsView, other: Floats, dtype: DTypeLike | None = None) -> Floats:
@@ -148,11 +144,7 @@ class Engine:
         """
         out = allocate_aligned((side.n_rows, other.shape[1]), dtype or other.dtype)
 
-        def compute_slice(rows: slice) -> None:
-            indptr = side.indptr[rows.start : rows.stop + 1]
-            self.kernels.row_products(indptr, side.indices, side.data, other, out[rows])
-
-        self.threads.map(compute_slice, side.slices)
+        self.threads.map(lambda rows: self.kernels.row_products(*side.part(rows), other, out[rows]), side.slices)
         return out
 
     def word_products(self, shard: Shard, other: Floats, dtype: DTypeLike | None = None) -> Floats:
@@ -195,13 +187,8 @@ class Engine:
         return sparse_rows
 
     def _by_word(self, multiply: Callable[..., None], shard: Shard, other: Floats | SparseRows, out: Floats) -> Floats:
-        tiles = shard.words
-
-        def compute_slice(rows: slice) -> None:
-            indptr = tiles.indptr[:, rows.start : rows.stop + 1]
-            multiply(indptr, tiles.starts, tiles.indices, tiles.data, other, out[rows])
-
-        self.threads.map(compute_slice, tiles.slices(4 * self.threads.n_threads))
+        tiles, slices = shard.words, shard.words.slices(4 * self.threads.n_threads)
+        self.threads.map(lambda rows: multiply(*tiles.part(rows), other, out[rows]), slices)
         return out
 
     def group_words(self, shard: Shard, groups: Sequence[Ints], collection: Floats, prior_tokens: float) -> Floats:

@@ -211,8 +211,7 @@ def compute_lexical_lengths(engine: Engine, view: KernelView, counts: Csr, rows:
     )  # a copy: the kernel is compiled for writable arrays
 
     def compute_slice(part: slice) -> None:
-        indptr = side.indptr[part.start : part.stop + 1]
-        arguments = indptr, side.indices, side.data, topic_rows[part], classes
+        arguments = *side.part(part), topic_rows[part], classes
         if mix is not None:
             engine.kernels.path_lengths(*arguments, mix, squares, out[part])
         else:

@@ -27,15 +27,15 @@ SEEDS = range(5)
 SIZES = (2000, 500)
 FIRST, SECOND, CALIBRATED = "PMM1", "PMM2", "PMM1, calibrated"
 OURS: dict[str, dict[str, Any]] = {FIRST: {}, SECOND: {"order": 2}, CALIBRATED: {"label_prior": "calibrated"}}
-RIVALS = (multilabel.naive_bayes, multilabel.svm, multilabel.nearest)
+RIVALS = (multilabel.naive_bayes, multilabel.svm, multilabel.svm_with_factor, multilabel.nearest)
 PAPER = {
     2000: {
-        "NB": (41.6, 75.0, 39.3, 42.4, 66.4, 52.6), "SVM": (47.1, 74.5, 47.8, 49.2, 67.1, 55.4),
+        "NB": (41.6, 75.0, 39.3, 42.4, 66.4, 52.6), "SVM, J chosen": (47.1, 74.5, 47.8, 49.2, 67.1, 55.4),
         "kNN, tuned": (40.0, 78.4, 42.9, 43.9, 60.4, 53.3),
         FIRST: (50.6, 75.5, 51.3, 51.4, 66.2, 61.1), SECOND: (48.6, 72.1, 48.3, 49.9, 65.1, 60.1),
     },
     500: {
-        "NB": (21.2, 73.9, 15.2, 17.6, 50.2, 32.7), "SVM": (32.5, 73.8, 33.6, 32.5, 56.0, 38.8),
+        "NB": (21.2, 73.9, 15.2, 17.6, 50.2, 32.7), "SVM, J chosen": (32.5, 73.8, 33.6, 32.5, 56.0, 38.8),
         "kNN, tuned": (34.7, 75.6, 37.1, 35.3, 54.4, 48.1),
         FIRST: (43.9, 75.2, 41.8, 40.3, 58.9, 54.1), SECOND: (43.2, 69.7, 41.9, 41.0, 59.4, 53.5),
     },
@@ -136,7 +136,8 @@ def main(names: list[str] | None = None) -> None:
     chosen = [name for name in multilabel.PROBLEMS if name in names] if names else list(multilabel.PROBLEMS)
     found = Findings(
         "Tables 1 and 2 of the PMM paper on the six Yahoo problems that are at hand complete. NB and SVM decide label"
-        f" by label, on counts and on rows of length one with C of {multilabel.COSTS} by three folds; kNN by cosine,"
+        f" by label, on counts and on rows of length one with C of {multilabel.COSTS} by three folds; *J chosen* has the"
+        f" paper's cost factor, one of {multilabel.FACTORS} for each label by three folds and C = 1; kNN by cosine,"
         " its number of neighbours and threshold tuned on the training pages."
     )
     with threadpool_limits(limits=1, user_api="blas"):

@@ -1,4 +1,4 @@
-"""Categorisers that learn from documents in files."""
+"""Categorisers that learn from documents in files, and shaped trees that are fitted to them again."""
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from topiarist import HPLC, PLC, HierarchicalMixture, Tree
 from topiarist.errors import InputError, ResourceError
 from topiarist.estimators.category import training_data
 from topiarist.estimators.category.given_labels import read_labels
+from topiarist.estimators.tree.refit import refit
 from topiarist.execution import BlockStore, InProcess
 
 TREE = Tree.from_paths([["a", "a0"], ["a", "a1"], ["b", "b0"], ["b", "b1"]])
@@ -36,45 +37,75 @@ CASES = {
 }
 
 
-@pytest.fixture(scope="module")
-def one(tmp_path_factory):
-    return BlockStore.write(tmp_path_factory.mktemp("blocks") / "one", COUNTS, dtype="float64")
+LEAVES = TREE.leaves
+START = sp.csr_array(0.7 * np.eye(4)[GROUPS] + 0.3 * np.eye(4)[(GROUPS + 1) % 4])
+FREE, SOME = np.full(240, -1), np.where(np.arange(240) % 7 == 0, (GROUPS + 1) % 4, -1)
+SEEDS = {LEAVES[0]: [1, 5], TREE.root: [40]}
+
+
+def fit_again(X, pins, seeds=None, kind=HPLC, **options):
+    return refit(kind(TREE, **options), X, LEAVES, START, pins, seeds=seeds)
+
+
+REFITS = {
+    "free": (FREE, None, {}),
+    "seeds": (SOME, SEEDS, {"kind": HierarchicalMixture}),
+    "single precision": (SOME, None, {"dtype": "float32", "effective_length": None}),
+    "pinned": (GROUPS, SEEDS, {}),
+    "calibrated": (SOME, None, {"calibrate": True}),
+}
+FITS = {
+    **{name: lambda X, case=case: case[0](random_state=0).fit(X, case[1]) for name, case in CASES.items()},
+    **{name: lambda X, case=case: fit_again(X, *case[:2], **case[2]) for name, case in REFITS.items()},
+}
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    return BlockStore.write(tmp_path_factory.mktemp("blocks") / "s", COUNTS, block_size=50, dtype="float64")
+def stores(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("blocks")
+    one = BlockStore.write(folder / "one", COUNTS, dtype="float64")
+    return one, BlockStore.write(folder / "several", COUNTS, block_size=50, dtype="float64")
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_files_teach_what_counts_in_memory_teach(one, store, case):
-    kind, y = CASES[case]
-    whole, same, parted = (kind(random_state=0).fit(X, y) for X in (COUNTS, one, store))
+@pytest.fixture
+def store(stores):
+    return stores[1]
+
+
+@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+def test_files_teach_the_same_as_memory(stores, fit):
+    whole, same, parted = map(fit, (COUNTS, *stores))
     for name in LEARNED:
         np.testing.assert_array_equal(getattr(same, name), getattr(whole, name), err_msg=name)
         np.testing.assert_allclose(getattr(parted, name), getattr(whole, name), rtol=1e-6, atol=1e-6, err_msg=name)
-    np.testing.assert_array_equal(same.predict_proba(store), whole.predict_proba(COUNTS))
+    np.testing.assert_array_equal(same.predict_proba(stores[1]), whole.predict_proba(COUNTS))
     for model in (same, parted):
-        assert (model.smoothing_, model.unlabelled_weight_) == (whole.smoothing_, whole.unlabelled_weight_)
-        assert (model.sharpness_, model.floor_, model.half_length_) == (
-            whole.sharpness_, whole.floor_, whole.half_length_,
-        )  # fmt: skip
-        assert (model.n_features_in_, model.n_iter_) == (60, whole.n_iter_)
-    for folder in (one.folder, store.folder):
-        assert not list(folder.glob("scratch-*"))
+        for name in ("smoothing_", "unlabelled_weight_", "sharpness_", "floor_", "half_length_", "n_iter_"):
+            assert getattr(model, name) == getattr(whole, name), name
+        assert model.n_features_in_ == 60
+        assert (model.half_length_ is not None) == bool(model.calibrate)
+    assert (np.diff(parted.history_) >= -1e-9 * abs(parted.history_[0])).all()
+    for store in stores:
+        assert not list(store.folder.glob("scratch-*"))
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 3])
-def test_any_number_of_workers_learns_the_same(store, n_workers):
+@pytest.mark.parametrize("again", [False, True])
+def test_any_number_of_workers_learns_the_same(store, n_workers, again):
     pytest.importorskip("distributed")
     from distributed import Client, LocalCluster
 
     from tests.execution.clusters import QUIET
     from topiarist.execution import DaskExecutor
 
-    here = HPLC(TREE, random_state=0, max_iter=5).fit(store, LABELS)
+    def fit(executor):
+        if again:
+            return fit_again(store, SOME, SEEDS, max_iter=5, executor=executor)
+        return HPLC(TREE, random_state=0, max_iter=5, executor=executor).fit(store, LABELS)
+
+    here = fit(InProcess())
     with LocalCluster(processes=False, n_workers=n_workers, **QUIET) as cluster, Client(cluster) as client:
-        there = HPLC(TREE, random_state=0, max_iter=5, executor=DaskExecutor(client)).fit(store, LABELS)
+        there = fit(DaskExecutor(client))
         np.testing.assert_array_equal(here.predict_proba(store), there.predict_proba(store))
     for name in LEARNED:
         np.testing.assert_array_equal(getattr(here, name), getattr(there, name), err_msg=name)

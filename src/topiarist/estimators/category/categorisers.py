@@ -156,9 +156,8 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
         self.class_prior_ = result.class_tokens / result.class_tokens.sum()
         self.topic_given_class_, self.word_given_topic_ = result.topic_given_class, result.word_given_topic
         self._class_word_table = result.class_word_table
-        fit = result.fit
-        self.history_, self.n_iter_, self.converged_ = np.array(fit.objectives), max(1, fit.steps), fit.converged
-        self.stopped_ = fit.reason
+        self._store_steps(result.fit)
+        self.n_iter_ = max(1, self.n_iter_)
 
     def predict_proba(self, X: Documents) -> Floats:
         """Return P(class | document).

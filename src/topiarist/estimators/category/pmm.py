@@ -127,9 +127,8 @@ class PMM(ReadsCounts, ClassifierMixin, EMOptions):  # type: ignore[misc]
         self.classes_, self._form = labels.classes, labels.form
         self.word_given_label_, self.label_bias_ = fitted.by_word.T, fitted.label_bias
         self.label_prior_, self._is_known_word = fitted.label_docs / counts.shape[0], fitted.known
-        fit = fitted.fit
-        self.history_, self.n_iter_ = np.array(fit.objectives), max(fit.steps, 1)
-        self.converged_, self.stopped_ = fit.converged, fit.reason
+        self._store_steps(fitted.fit)
+        self.n_iter_ = max(1, self.n_iter_)
         return self
 
     def predict(self, X: Documents) -> Any:

@@ -6,11 +6,13 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from topiarist.arrays import Seed
 from topiarist.cards import render_card
 from topiarist.execution.executors import Executor
+from topiarist.models import em
 
 MAX_LINES, LINE_WIDTH, MAX_LETTERS = 3, 100, 220
 SHOWN_ATTRIBUTES = ("n_leaves_", "n_classes_", "n_features_in_", "n_iter_")  # of a fitted one, where it has them
@@ -65,6 +67,12 @@ class EMOptions(EstimatorOptions):
 
     max_iter: int = 100
     tol: float = 1e-4
+
+    def _store_steps(self, fit: em.Fit) -> None:
+        """Store the objectives of a fit, the number of its steps and the reason of its end."""
+        history: Any = np.array(fit.objectives)
+        self.history_, self.n_iter_ = history, fit.steps
+        self.converged_, self.stopped_ = fit.converged, fit.reason
 
 
 def _has_defaults(kind: type) -> bool:

@@ -135,7 +135,11 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
                 fit = self._fit_batch(engine, counts, rng)
             answers = stored_counts.read_counts(counts, self._reader(engine, fit), self.executor)
             if fit is not None:
-                self._keep_fit(replace(fit, state=engine.to_host(fit.state)))
+                self.components_ = engine.to_host(fit.state).shared.word_given_component
+                self.inverse_temperature_ = fit.inverse_temperature
+                self.component_smoothing_ = float(self.component_smoothing)
+                self.heldout_history_ = np.array(fit.heldout)
+                self._store_steps(fit)
                 self._reset_stream(counts.shape[0], n_tokens)
             self.component_prior_ = (answers.tokens / n_tokens).astype(self.components_.dtype)
             self.component_given_doc_ = answers.rows()
@@ -148,7 +152,10 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
         prepare_kernels(dtype, device=self.device)
         if isinstance(counts, BlockStore):
             return self._run(engine, counts.blocks(dtype), counts.n_tokens, None, rng)
-        training, validation = self._heldout_split(counts, rng)
+        training, validation = counts, None
+        if self.heldout_fraction is not None or self.inverse_temperature == "heldout":
+            fraction = self.heldout_fraction or HELDOUT_FRACTION
+            training, validation = split_heldout(counts, fraction, rng, self._check_enough)
         shards = engine.make_shards(training, dtype, self.n_components)
         judge = make_heldout_likelihood(self._model(engine), validation, shards)
         return self._run(engine, shards, float(training.data.sum(dtype=np.float64)), judge, rng)
@@ -185,12 +192,6 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
 
             best = em.run_starts(one_start, self.n_init)
         return replace(best, state=em.State(best.state.shared, ()))  # documents are folded in again, from all tokens
-
-    def _keep_fit(self, fit: em.Fit) -> None:
-        self.inverse_temperature_, self.component_smoothing_ = fit.inverse_temperature, float(self.component_smoothing)
-        self.components_ = fit.state.shared.word_given_component
-        self.history_, self.heldout_history_ = np.array(fit.objectives), np.array(fit.heldout)
-        self.n_iter_, self.converged_, self.stopped_ = fit.steps, fit.converged, fit.reason
 
     def fit_transform(self, X: Documents, y: object = None) -> Floats:
         """Fit, and return P(component | document)."""
@@ -331,11 +332,6 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
 
     def _model(self, engine: Engine) -> plsa.Plsa:
         return plsa.Plsa(engine, float(self.word_smoothing), float(self.component_smoothing))
-
-    def _heldout_split(self, counts: Csr, rng: np.random.Generator) -> tuple[Any, Any]:
-        if self.heldout_fraction is None and self.inverse_temperature != "heldout":
-            return counts, None
-        return split_heldout(counts, self.heldout_fraction or HELDOUT_FRACTION, rng, self._check_enough)
 
     def _check_options(self) -> None:
         options.check_integer("n_components", self.n_components, 1, hint="Use n_components=20.")

@@ -33,7 +33,6 @@ from topiarist.models.engine.host import Engine, weighted_total
 from topiarist.trees.growth import loop as growing
 from topiarist.trees.growth.annealed import cam_schedule, critical_temperature
 from topiarist.trees.growth.growing_models import CamGrowingModel, Steps, flatten_paths, make_cam_params
-from topiarist.trees.growth.parts import GrowthState
 from topiarist.trees.growth.start import place_documents
 from topiarist.trees.tree import Tree
 from topiarist.trees.tree_model import TreeModel
@@ -354,19 +353,12 @@ class CAM(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesO
                 species.model(parts, "fixed"), species.blocks, species.state(parts), rules,
                 growth.stage.inverse_temperature, watch=watch, executor=self.executor,
             )  # fmt: skip
-        self._store_tree(parts, growth, fit, length)
-        self.seeds_ = chosen_words.to_seed_pairs(dict(species.seeds))
-        self.directions_ = fit.state.shared.directions
-
-    def _store_tree(self, parts: GrowthState, growth: growing.Growth, fit: em.Fit, length: float | None) -> None:
         shared: cam.Params = fit.state.shared
         self.tree_, self.effective_length_, self.temperature_ = parts.tree, length, 1.0 / fit.inverse_temperature
         self.word_given_node_, self.node_given_cluster_ = shared.word_given_node, shared.node_given_cluster
-        self.cluster_prior_ = shared.cluster_prior
-        self.curve_ = preparation.make_curve(growth)
-        self.history_, self.grown_ = np.array(fit.objectives), growth.reason
-        self.n_iter_, self.converged_ = fit.steps, fit.converged
-        self.stopped_ = "interrupted" if growth.reason == "interrupted" else fit.reason
+        self.cluster_prior_, self.directions_ = shared.cluster_prior, fit.state.shared.directions
+        self.seeds_ = chosen_words.to_seed_pairs(dict(species.seeds))
+        self._store_growth(growth, fit)
 
     def fit_transform(self, X: Documents, y: object = None, *, vectors: Floats | None = None) -> Any:
         """Fit, and return P(cluster | document) of the training documents."""

@@ -66,20 +66,14 @@ def check_chosen_words(estimator: Any) -> None:
         raise UsageError(f"seed_words do not fit the tree: {reason}", hint=hint)
 
 
-def find_seed_nodes(estimator: Any, tree: Tree) -> dict[int, list[int]]:
-    columns_by_node: dict[int, list[int]] = {}
-    for node, columns in zip(
-        () if estimator.seed_words is None else estimator.seed_words, find_seed_groups(estimator), strict=True
-    ):
-        columns_by_node.setdefault(_find_node(tree, node), []).extend(columns)
-    return columns_by_node
-
-
 def find_seeds(estimator: Any) -> tuple[dict[int, list[int]], list[list[int]]]:
     """Return the columns of seed words by node of the given tree, or in groups without a tree."""
+    groups, columns_by_node = find_seed_groups(estimator), dict[int, list[int]]()
     if estimator.tree is None:
-        return {}, find_seed_groups(estimator)
-    return find_seed_nodes(estimator, estimator.tree), []
+        return {}, groups
+    for node, columns in zip(() if estimator.seed_words is None else estimator.seed_words, groups, strict=True):
+        columns_by_node.setdefault(_find_node(estimator.tree, node), []).extend(columns)
+    return columns_by_node, []
 
 
 def assign_seed_groups(groups: Iterable[Sequence[int]], parts: GrowthState) -> dict[int, list[int]]:

@@ -168,7 +168,10 @@ class HPLSA(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeature
         with growth_data.open_fit_data(self, X) as data:
             seeds, groups = chosen_words.find_seeds(self)
             with data.prepare(length) as (ground, sample_rows, sampled):
-                species = self._species(data.engine, ground, data.rng, seeds)
+                species = HplsaGrowingModel(
+                    data.engine, hplsa.Block(ground.training, ground.heldout), data.rng, self.topic_mix, self.variant,
+                    self.word_smoothing, self.class_smoothing, executor=self.executor, seeds=seeds, stored=ground.stored,
+                )  # fmt: skip
                 growth = self._grow(species, ground, journal, data.max_leaves)
             del ground
             parts, beta = growth.stage.parts, growth.stage.inverse_temperature
@@ -193,14 +196,6 @@ class HPLSA(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeature
                 self._lengths = answers.collect((answers.n_docs,), np.float64, data.document_lengths())
             self._reset_stream(answers.n_docs, n_tokens)
         return self
-
-    def _species(
-        self, engine: Engine, ground: preparation.GrowthData, rng: np.random.Generator, seeds: dict[int, list[int]]
-    ) -> HplsaGrowingModel:
-        return HplsaGrowingModel(
-            engine, hplsa.Block(ground.training, ground.heldout), rng, self.topic_mix, self.variant,
-            self.word_smoothing, self.class_smoothing, executor=self.executor, seeds=seeds, stored=ground.stored,
-        )  # fmt: skip
 
     def _grow(
         self,
@@ -239,20 +234,16 @@ class HPLSA(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeature
             fit = preparation.run_last_fit(
                 model, species.blocks, start, rules, beta, watch=watch, executor=self.executor
             )
-        self._store_fit(parts.tree, parts.class_nodes, fit)
-        self.seeds_ = chosen_words.to_seed_pairs(species.seeds)
-        self.curve_, self.grown_ = preparation.make_curve(growth), growth.reason
-        self.stopped_ = "interrupted" if growth.reason == "interrupted" else fit.reason
-
-    def _store_fit(self, tree: Tree, class_nodes: tuple[int, ...], fit: em.Fit) -> None:
         shared: hplsa.Params = fit.state.shared
-        self.tree_, self.class_nodes_, self.inverse_temperature_ = tree, class_nodes, fit.inverse_temperature
+        self.tree_, self.class_nodes_ = parts.tree, parts.class_nodes
+        self.inverse_temperature_ = fit.inverse_temperature
         self.word_given_topic_, self.topic_given_class_ = shared.word_given_topic, shared.topic_given_class
-        self.seeds_, ignored = chosen_words.to_seed_pairs({}), chosen_words.find_ignored_columns(self)
+        ignored = chosen_words.find_ignored_columns(self)
         if len(ignored):  # smoothing has given them a little
             self.word_given_topic_[:, ignored] = 0.0
             self.word_given_topic_ /= self.word_given_topic_.sum(axis=1, keepdims=True)
-        self.history_, self.n_iter_, self.converged_ = np.array(fit.objectives), fit.steps, fit.converged
+        self.seeds_ = chosen_words.to_seed_pairs(species.seeds)
+        self._store_growth(growth, fit)
 
     @property
     def doc_given_class_(self) -> Floats:

@@ -245,18 +245,15 @@ def grow_tree(
         rules = Rules(number, negligible=0.0)
     with show_growth(type(estimator).__name__, show=bool(estimator.verbose)) as watch:
         growth = grow(species, proposer, rules, watch, journal)
-    warn_fewer_leaves(growth, number, estimator._number)
-    return growth
-
-
-def warn_fewer_leaves(growth: Growth, n_wanted: int | None, name: str) -> None:
-    n_found = growth.stage.parts.n_classes
-    if n_wanted is not None and n_found < n_wanted and growth.reason != "interrupted":
+    n_leaves = growth.stage.parts.n_classes
+    if number is not None and n_leaves < number and growth.reason != "interrupted":
         warnings.warn(
-            f"The tree has {n_found} leaves instead of {name}={n_wanted}, because the other leaves had no documents.",
+            f"The tree has {n_leaves} leaves instead of {estimator._number}={number}, because the other leaves had no "
+            "documents.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
+    return growth
 
 
 def check_common(estimator: BaseEstimator) -> None:

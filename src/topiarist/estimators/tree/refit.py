@@ -119,13 +119,16 @@ def refit(
     )  # fmt: skip
     with options.open_engine(model) as engine, threadpool_limits(limits=1, user_api="blas"):
         data = TrainingData.from_counts(training, model.executor)
-        sizes = _compute_sizes(start, labels.of_row, data.runs) if seeds else np.zeros(len(nodes))
+        sizes: Floats = np.zeros(len(nodes))
+        if seeds:  # documents of each class at the start
+            parts = (_select_shares(start[run], labels.of_row[run]) for run in data.runs)
+            sizes = tree_sum(np.asarray(part.sum(axis=0), np.float64).ravel() for part in parts)
         collect = CollectRefitStatistics(plan.effective_length, dtype.name, plan.path_mask, seeds or {}, sizes)
         folds = _deal_folds(len(pins), plan.seed)
-        parts = ((csr_array(start[run]), run) for run in data.runs)
+        blocks = ((csr_array(start[run]), run) for run in data.runs)
         documents = (
-            (part.data, part.indices, part.indptr, labels.of_row[run], folds[run].astype(np.int64))
-            for part, run in parts
+            (block.data, block.indices, block.indptr, labels.of_row[run], folds[run].astype(np.int64))
+            for block, run in blocks
         )
         statistics: RefitStatistics = data.total(collect, documents)
         rules = replace(plan.rules, weight=max(1.0, statistics.tokens), accelerate=False)
@@ -138,13 +141,6 @@ def refit(
         model._calibrate(engine, sample, replace(plan, unlabelled_weight=0.0))
     model._store_result(labels, plan, result)
     return model
-
-
-def _compute_sizes(start: Csr, pins: Array, runs: list[slice]) -> Floats:
-    sizes: Floats = tree_sum(
-        np.asarray(_select_shares(start[run], pins[run]).sum(axis=0), np.float64).ravel() for run in runs
-    )
-    return sizes
 
 
 def _deal_folds(n_docs: int, seed: int) -> Ints:

@@ -19,10 +19,11 @@ from topiarist.estimators.tree import preparation
 from topiarist.estimators.tree.chosen_words import find_ignored_columns, from_seed_pairs, make_seeds
 from topiarist.estimators.tree.posteriors import FilesDocuments
 from topiarist.execution.blocks import BlockFile
-from topiarist.models import online
+from topiarist.models import em, online
 from topiarist.models.engine import Shard
 from topiarist.models.engine.host import Engine
 from topiarist.models.path_models import Seeds
+from topiarist.trees.growth.loop import Growth
 from topiarist.trees.tree import Tree
 from topiarist.trees.tree_model import TreeModel
 
@@ -38,6 +39,7 @@ class StreamsTree(LearnsFromStreams, FilesDocuments):
     _model: Callable[[Engine, TreeModel], tuple[Any, Any]]
     _params: Callable[[TreeModel], Any]
     _take: Callable[[TreeModel], None]
+    _store_steps: Callable[[em.Fit], None]
 
     _fit_marker = "tree_"
 
@@ -66,6 +68,13 @@ class StreamsTree(LearnsFromStreams, FilesDocuments):
                 hint="Call fit(sample) with some thousand documents first, or pass tree=Tree(...).",
             )
         return self._partial_fit(X)
+
+    def _store_growth(self, growth: Growth, fit: em.Fit) -> None:
+        """Store how the tree grew, and the last fit of its words."""
+        self._store_steps(fit)
+        self.curve_, self.grown_ = preparation.make_curve(growth), growth.reason
+        if growth.reason == "interrupted":
+            self.stopped_ = "interrupted"
 
     def _begin_stream(self, X: Documents) -> None:
         self.fit(X.counts() if isinstance(X, BlockFile) else X)

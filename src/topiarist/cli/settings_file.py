@@ -1,4 +1,4 @@
-"""Settings: what was typed, else the environment, else ``topiarist.toml``, else the default; and where each came from.
+"""Settings from the command line, the environment, ``topiarist.toml`` and defaults, with their origins.
 
 topics = 12
 stop-words = "en"

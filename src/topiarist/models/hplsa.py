@@ -281,7 +281,7 @@ class Hplsa(PathModel):
         return self._word_prior(shared.word_given_topic, self.word_smoothing)
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
-        """See ``em``: all parameters are extrapolated along the last step, unless steps can lower the objective."""
+        """Extrapolate all parameters along the last step, unless steps can lower the objective."""
         if not self.is_monotone:
             return new
         words = self.engine.extrapolate(old.shared.word_given_topic, new.shared.word_given_topic, stride)

@@ -92,7 +92,7 @@ class Plsa:
         return smoothing * self.engine.sum_of_logs(array) if smoothing else 0.0
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
-        """See ``em``: words and proportions are extrapolated along the last step."""
+        """Extrapolate words and proportions along the last step, for ``em``."""
         words = self.engine.extrapolate(old.shared.by_word, new.shared.by_word, stride)
         local = tuple(
             self.extrapolate_rows(old_rows, new_rows, stride)

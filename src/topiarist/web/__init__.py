@@ -1,1 +1,1 @@
-"""The explorer: a collection as web pages on this machine, and as one file to hand on."""
+"""Explorer of a collection as web pages, and as one report file."""

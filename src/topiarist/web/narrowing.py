@@ -1,4 +1,4 @@
-"""Ways to narrow a search: by topic, date, kind of file, tag, label and column, each with how many it would leave."""
+"""Conditions that narrow a search (topic, date, file type, tag, label, column), with numbers of documents."""
 
 from __future__ import annotations
 

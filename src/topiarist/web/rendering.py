@@ -1,4 +1,4 @@
-"""Values to HTML. Everything that comes from documents or from people is escaped, without exception."""
+"""Conversion of values to HTML, with all text of documents and users escaped."""
 
 from __future__ import annotations
 

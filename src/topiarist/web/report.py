@@ -1,7 +1,7 @@
-"""A collection as one file: the same templates, nothing loaded from anywhere, the same bytes for the same model.
+"""Report of a collection as one file, from the templates of the explorer.
 
-Texts of documents are packed, many in one block: JSON, deflated, in signs that HTML takes for nothing else; each word
-has the level that it speaks from, and a reader's browser unpacks the block that it needs.
+Texts of documents are packed, many in one block of deflated JSON, in characters without a meaning in HTML. Each word has
+its level. The browser unpacks the blocks that it needs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The small values that pages are made of: a topic in a line, a document in a line, the pages of a list."""
+"""Values that pages share: topics and documents in a line, and the position in a list."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A collection at one state, and what pages derive from it, worked out once.
+"""View of a collection in one state, with the values that pages derive from it.
 
-A view never changes: a request that has begun with one ends with it, whatever is edited meanwhile.
+A view never changes: a request uses one view until its end.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``topiarist explore``: a collection as pages in the browser, from this machine and for this machine."""
+"""Command ``topiarist explore``: open a collection in the browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``topiarist report``: a collection as one file, to hand on."""
+"""Command ``topiarist report``: write a collection as one file."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The terminal: where is printed, how far a command is, how it fails and which code it leaves with."""
+"""Terminal of the command line: output, progress, failures and exit codes."""

@@ -1,7 +1,7 @@
-"""Printing to terminals and pipes: control characters are removed, and a closed pipe is no error.
+"""Output to terminals and pipes: control characters are removed, and a closed pipe is no error.
 
-A title, an id, a label or a name may hold anything, also the signs that move a cursor, set a window's title or turn
-the direction of the text. They are taken out here, once, and not where each thing is printed.
+Titles, ids, labels and names can hold control characters that move a cursor, set the title of a window or reverse the
+direction of text. They are removed here, once for all output.
 """
 
 from __future__ import annotations

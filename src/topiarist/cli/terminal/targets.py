@@ -1,4 +1,4 @@
-"""Files and figures that a command writes: outside collections, and over existing files only if that is asked for."""
+"""Target files of commands: outside of collections, and replaced only with ``--force``."""
 
 from __future__ import annotations
 

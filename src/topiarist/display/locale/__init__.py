@@ -1,1 +1,1 @@
-"""Languages: the pages in the language of whoever reads them, with numbers and dates as they write them there."""
+"""Languages of the explorer: translated texts, numbers and dates."""

@@ -205,7 +205,7 @@ class FitData:
 
 @contextmanager
 def open_fit_data(estimator: Any, X: Documents, fits: Callable[[Csr], bool] = lambda counts: True) -> Iterator[FitData]:
-    """Yield the counts that an estimator fits a tree to; a store that needs too much memory is refused unread.
+    """Yield the counts that an estimator fits a tree to; a store that needs too much memory is an error before it is read.
 
     Counts in memory that ``fits`` rejects are written into a store.
     """

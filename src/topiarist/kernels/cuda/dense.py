@@ -46,7 +46,7 @@ def logarithms(array, out):
 
 @kernel
 def extrapolate(new, old, factor, out):
-    """See ``reference.extrapolate``; ``factor`` is the stride less one."""
+    """Compute ``reference.extrapolate``; ``factor`` is the stride less one."""
     half = out.dtype.type(0.5)
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         value, bound = new[n] + out.dtype.type(factor) * (new[n] - old[n]), half * new[n]

@@ -84,7 +84,7 @@ def keep_classes(rows, min_share, sparse_rows):
 
 @jit
 def sparse_word_products(indptr, starts, indices, data, sparse_rows, out):
-    """See ``reference.sparse_word_products``: the sums of a word stay in the first cache."""
+    """Compute ``reference.sparse_word_products``: the sums of a word stay in the first cache."""
     total = np.empty(out.shape[1], np.float64)
     for w in range(len(out)):
         total[:] = 0

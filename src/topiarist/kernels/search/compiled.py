@@ -178,7 +178,7 @@ def _find_run_starts(runs, first):
 
 @jit
 def add_word_scores(runs, weights, norms, first, base, stretch, out, peaks, sums):
-    """See ``reference.add_word_scores``. A block of scores stays in a core's cache for all words."""
+    """Compute ``reference.add_word_scores``. A block of scores stays in a core's cache for all words."""
     positions = _find_run_starts(runs, first)
     frequencies, scores = np.zeros(ROWS_PER_PASS, np.float32), np.empty(ROWS_PER_PASS, np.float32)
     n_positive = read = np.int64(0)
@@ -204,7 +204,7 @@ def add_word_scores(runs, weights, norms, first, base, stretch, out, peaks, sums
 
 @jit
 def score_half_vectors(halves, direction, out):
-    """See ``reference.score_half_vectors``.
+    """Compute ``reference.score_half_vectors``.
 
     Bits of half precision, moved to their places in single precision, are the same number times 2⁻¹¹².
     """
@@ -233,7 +233,7 @@ def score_byte_vectors(places, direction, out):
 
 @jit
 def count_cooccurrences(ends, docs, words, n_docs, out):
-    """See ``reference.count_cooccurrences``. The words of a block of documents are listed first."""
+    """Compute ``reference.count_cooccurrences``. The words of a block of documents are listed first."""
     word_lists, number = np.empty((LISTED_DOCUMENTS, len(words)), np.int32), np.zeros(LISTED_DOCUMENTS, np.int32)
     positions = ends[words]
     out[:] = 0

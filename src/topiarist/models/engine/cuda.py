@@ -285,7 +285,7 @@ class CudaEngine(Engine):
         return self.normalise_rows(self.add_outer(out, np.full(len(groups), prior_tokens), collection), 0.0)
 
     def class_tables(self, shard: Shard | CudaShard, class_given_doc: Numbers) -> tuple[Any, Any]:
-        """Return the tables of tokens and of documents where the shares are."""
+        """Return the tables of tokens and of documents on the device of the shares."""
         rows, n_words = self._put(class_given_doc), shard.shape[1]
         words = self._get_words(shard, rows.shape[1])
         presence = words._replace(data=self.memory.full(words.data.shape, words.data.dtype, 1.0))

@@ -96,7 +96,7 @@ class GroupedPoints:
 def split_in_two(
     threads: Threads, points: DeviceArray, groups: Sequence[Ints], seeds: Sequence[int], min_size: float
 ) -> list[tuple[float, Any]]:
-    """See ``Engine.split_in_two``: all groups and all starts at once."""
+    """Split groups as ``Engine.split_in_two`` does, all groups and all starts at once."""
     results: list[tuple[float, Any]] = [(0.0, None)] * len(groups)
     large_groups = [number for number, group in enumerate(groups) if len(group) >= 2 * min_size and len(group) > 1]
     if not large_groups:

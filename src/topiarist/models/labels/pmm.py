@@ -166,7 +166,7 @@ class Pmm:
         return total
 
     def extrapolate(self, old: State, new: State, stride: float) -> State:
-        """See ``em``: words and biases are extrapolated along the last step."""
+        """Extrapolate words and biases along the last step, for ``em``."""
         old_shared, new_shared = old.shared, new.shared
         extrapolated_params = Params(
             np.empty_like(new_shared.stored), np.empty_like(new_shared.default), np.empty_like(new_shared.bias)

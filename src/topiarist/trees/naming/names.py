@@ -198,7 +198,7 @@ class _Naming:
     def _list_candidates(self, node: int, sibling_words: list[list[str]], words_above: list[list[str]]) -> list[str]:
         """Return names that share no word with the names beside and above, the best first.
 
-        A heading is called by words that are true of it, or has none.
+        A heading without a word that is true of it has no names.
         """
         items, name_test, number = self.items[node], self.name_test, self.number
         excluded_words = [*sibling_words, *words_above]

@@ -1,4 +1,4 @@
-"""Marks of documents: tags, read or not, notes on passages; of more than a page shows only after a question."""
+"""Routes of tags, read marks and notes on passages; changes of many documents need a confirmation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Removing documents from a page: which they are and from where is asked before, and undo brings them back."""
+"""Routes that remove documents after a confirmation, and undo the removal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches that are saved and deleted from the search page; one of the same name is replaced only after a question."""
+"""Routes that save and delete searches; replacing a saved search needs a confirmation."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The web server: who may ask, which function answers which address, and what goes wrong in words."""
+"""Web server: access rules, routes and failures."""

@@ -1,4 +1,4 @@
-"""Files: documents of a list, the text of a document, the report, and the points of the map."""
+"""Downloads: documents of a list, the text of a document, the report, and the points of the map."""
 
 from __future__ import annotations
 

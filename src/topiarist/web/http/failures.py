@@ -1,8 +1,7 @@
-"""When something goes wrong: what the address meant, and what to try, in words. Never a word of a document.
+"""Responses to failures: the requested address, the error and a remedy, without texts of documents.
 
-Faults of ours are caught inside the middleware that adds the safety headers, and end here as a page with a number and a
-file with the places in our code: what the framework does with a fault is outside of it, and the server prints the
-exception with its text.
+Errors in our code are caught inside the middleware that adds the safety headers. The page shows a number, and a file has
+the places in our code. The framework itself would print the exception with its text.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
-"""Who may ask, who may write, and what a browser may do with an answer.
+"""Access rules of the explorer: hosts, origins, tokens and security headers.
 
-- The server listens on this machine only, and answers to its own names only: a page of another site that has its name
-  point here (DNS rebinding) gets nothing.
-- Writing needs a POST from a page of this server (``Sec-Fetch-Site``, or ``Origin``), and the token that only its pages
-  know. There are no cookies that a foreign page could send along.
-- Programs may give the token of the address as ``Authorization: Bearer`` instead, which no foreign page can. Without a
-  browser's headers they may ask where texts would be filed, by a POST that changes nothing; and nothing else.
-- What is shown may load nothing from anywhere else, and run no script but ours; text of documents is only ever text.
-- Every address begins with a token that is made for this run (unless ``--no-token``): who else works on this machine
-  gets in no more than others do.
+- The server listens on this machine only, and answers only requests for its own names. A page of another site that
+  resolves its name to this machine (DNS rebinding) is refused.
+- Writing requires a POST from a page of this server (``Sec-Fetch-Site``, or ``Origin``), and the token of its pages.
+  There are no cookies that a foreign page could send.
+- Programs can send the token of the address as ``Authorization: Bearer``. Without headers of a browser they can also
+  ask for assignments of texts, by a POST that changes nothing.
+- Pages load nothing from other servers, and run only our scripts. Text of documents is never markup.
+- Each address begins with a token of this run, unless ``--no-token``. Other users of this machine do not know it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The server: which function answers which address, as a page and as data."""
+"""Application of the explorer: routes of pages, as HTML and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starting the server: sockets, addresses that can be opened, the browser."""
+"""Start of the server: sockets, addresses and the browser."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One module a page: a question, a frozen value that answers it, and the function that fills it from a view."""
+"""Pages of the explorer: a module for each page, with a frozen value and the function that loads it."""

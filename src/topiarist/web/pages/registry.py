@@ -1,4 +1,4 @@
-"""Every page of the explorer, by its address. A new page is its module, its template, and a line here.
+"""Registry of the pages by address. A new page is a module, a template and a line here.
 
 The module of a page has a summary, the query parameters ``Ask``, a frozen value and ``load``, which fills the value
 from a view. The template has the name of the module.

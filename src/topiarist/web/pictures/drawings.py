@@ -1,7 +1,7 @@
-"""Pictures as SVG, drawn here and not in the browser: they need no script, print well, and are text to a test.
+"""Pictures as SVG, drawn by the server: they need no script, print well, and are text for tests.
 
-Lengths are shares of the width, so that a drawing fits any screen without its letters being stretched. There is no
-style in them: the policy of the pages forbids it, and the style sheet has the colours of both themes.
+Lengths are shares of the width, so that a drawing fits any screen and its letters keep their form. Colours are in the
+style sheet, because the policy of the pages forbids inline styles.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Topics over time as SVG: streams that are as wide as they have documents, and a small curve with a band for each.
+"""Pictures of topics over time as SVG: streams, and a curve with a band for each topic.
 
 Paths are stretched to the width of the page; letters are not, for they stand beside them. Colours are those of the
 branches, which the style sheet has for both themes.

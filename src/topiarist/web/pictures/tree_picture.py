@@ -1,4 +1,4 @@
-"""The tree as a picture: branches that part from left to right, as thick as they have documents, a colour a heading.
+"""Picture of the tree as SVG: branches from left to right, as thick as their number of documents.
 
 The names are a list of the page, one row a topic that is not open; this draws what lies under them. Both go by the same
 few widths: rows are all of one height, and columns are shares of the width of the picture, so that letters may have any

@@ -64,7 +64,7 @@ class WordIndex:
 
     @classmethod
     def build(cls, texts: Iterable[str], tokenizer: Tokenizer, language: str = "", n_jobs: Jobs = 1) -> WordIndex:
-        """Index texts."""
+        """Return the index of the words of texts."""
         lists = posting_lists.build_posting_lists(texts, tokenizer, language, n_jobs)
         space = word_space.learn_space([lists])
         return cls((replace(lists, space=space.placed(lists)),), space, tokenizer, language)

@@ -38,7 +38,7 @@ def grown(where: Path, documents=DOCUMENTS, **options) -> Folder:
 def small_states(request, monkeypatch):
     """Folders of ``grown`` have states without a tree: whether parts agree with it is for whole collections to ask."""
     if request.module.__name__.endswith(("test_check", "test_kills")):
-        monkeypatch.setattr("topiarist.collection.check._agreement_findings", lambda folder: iter(()))
+        monkeypatch.setattr("topiarist.collection.check._check_agreement", lambda folder: iter(()))
 
 
 @pytest.fixture

@@ -256,10 +256,10 @@ def test_doctor_and_version():
 def test_doctor_says_what_would_bring_the_readers_that_are_missing(monkeypatch):
     from topiarist.cli.commands import doctor
 
-    assert doctor._reads() == f"text, mail, tables, zip and tar; {', '.join(doctor.READERS)}"
+    assert doctor._describe_readers() == f"text, mail, tables, zip and tar; {', '.join(doctor.READERS)}"
     missing = {"pypdfium2", "lxml", "ijson"}
     monkeypatch.setattr(doctor.importlib.util, "find_spec", lambda name: None if name in missing else name)
-    assert doctor._reads() == (
+    assert doctor._describe_readers() == (
         "text, mail, tables, zip and tar; web pages, spreadsheets, RTF, LaTeX, Outlook; "
         "NOT PDF (pypdfium2), Word, slides, OpenDocument, books and XML (lxml): pip install 'topiarist[office]'; "
         "NOT JSON (ijson): install topiarist again"

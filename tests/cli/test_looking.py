@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from tests.grown import N_DOCS, documents
 from topiarist.cli.commands import app
-from topiarist.cli.commands.tree import _label as label_of
+from topiarist.cli.commands.tree import _describe_label as label_of
 from topiarist.collection.collection import Collection
 
 

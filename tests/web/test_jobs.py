@@ -188,14 +188,14 @@ def test_a_fit_is_only_begun_for_the_tree_that_was_seen(writer, held):
 
 def test_while_somebody_opens_a_state_others_see_the_one_before(writer, monkeypatch):
     session, opening, go = writer.app.state.session, threading.Event(), threading.Event()
-    before, opened = session.view(), session._opened
+    before, opened = session.view(), session._open_newest
 
     def slowly():
         opening.set()
         assert go.wait(PATIENCE)
         return opened()
 
-    monkeypatch.setattr(session, "_opened", slowly)
+    monkeypatch.setattr(session, "_open_newest", slowly)
     writing = threading.Thread(target=edit, args=(writer, "rename", leaf(writer)), kwargs={"name": "Mine"})
     writing.start()
     assert opening.wait(PATIENCE)

@@ -254,13 +254,13 @@ def test_the_reason_of_a_size_is_said_in_the_language_where_it_is_a_usual_one():
         "1,200 topics: the smallest tree within 1% of the best of 1–2,400 after a charge for size "
         "(held-out perplexity 1,500)"
     )
-    assert model_page._reason({"reason": usual, "curve": curve}) == usual
+    assert model_page._explain_size({"reason": usual, "curve": curve}) == usual
     with use_language("de"):
-        german = model_page._reason({"reason": usual, "curve": curve})
+        german = model_page._explain_size({"reason": usual, "curve": curve})
         assert german.startswith("1.200 Themen: der kleinste Baum, der höchstens 1\u00a0% hinter dem besten")
         other = "1,200 topics: vectors and words together ask for them"
-        assert model_page._reason({"reason": other, "curve": curve}) == other
-        assert model_page._reason({"reason": other}) == other
+        assert model_page._explain_size({"reason": other, "curve": curve}) == other
+        assert model_page._explain_size({"reason": other}) == other
 
 
 def test_a_review_speaks_the_language_and_english_where_none_is_spoken():

@@ -201,7 +201,7 @@ def test_a_search_without_any_time_says_that_it_was_stopped(folder, monkeypatch)
     def late(*given, **options):
         raise query_limits.StoppedError("stopped")
 
-    monkeypatch.setattr(search, "_page", late)
+    monkeypatch.setattr(search, "_load_page", late)
     with Collection.open(folder) as collection:
         page = search.load(View(collection), search.Ask("said"))
         counting = search.load(View(collection), search.Ask("said", all=True))

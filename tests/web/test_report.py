@@ -294,8 +294,8 @@ def test_groups_are_by_label_and_the_first_columns_that_differ_and_the_others_ar
         )
 
     monkeypatch.setattr(writing.groups, "load", load)
-    found, left = writing._by_group(None)
+    found, left = writing._load_groups(None)
     assert [one.column for one in found] == ["label", "author", "sender", "office"]
     assert left == 2
     columns[:] = ["same", "tag"]
-    assert writing._by_group(None) == ((), 0)
+    assert writing._load_groups(None) == ((), 0)

@@ -86,16 +86,16 @@ def tell(result: GrowResult, options: Options, *, stopped: bool) -> None:
         print_summary(result, n_words=options.words)
     else:
         _print(result, console, options)
-        _tell_left_out(result, notes)
+        _print_left_out(result, notes)
     if options.figure:
         save_figure(result.tree.draw, options.figure)
         _say(notes, f"The tree is drawn in {options.figure}")
     if not options.json:
-        following = f"Next:  {_next(result)}"
+        following = f"Next:  {_suggest_next_command(result)}"
         is_inline = not console.is_terminal or len(following) + len(words) + GAP < console.width
         words = words and (" " * GAP if is_inline else "\n") + words
         _say(console, f"\n{following}{words}")
-    code = _exit_code(result)
+    code = _choose_exit_code(result)
     if stopped:
         _say(notes, "Stopped before the end: this is the best tree so far, and it is kept.")
         code = INTERRUPTED_EXIT
@@ -191,14 +191,14 @@ def print_tree(console: Console, tree: TopicTree, n_words: int | None = None, de
         console.print(Text.assemble(*parts), soft_wrap=True)
 
 
-def _next(result: GrowResult) -> str:
+def _suggest_next_command(result: GrowResult) -> str:
     if len(result.tree.tree.leaves) == 1:
         number = max(2, min(8, result.tree.n_docs // 10))
         return f"more documents, or --topics {number} --force to have them divided anyway"
     return f"{typed_command()} explore {shlex.quote(one_line(result.folder))}"
 
 
-def _tell_left_out(result: GrowResult, notes: Console) -> None:
+def _print_left_out(result: GrowResult, notes: Console) -> None:
     exclusions = find_exclusions(result.collection)
     if exclusions.repeated_said:
         advice = f": see {PROBLEMS}; the setting keep-repeated counts them" if exclusions.lines else ""
@@ -208,7 +208,7 @@ def _tell_left_out(result: GrowResult, notes: Console) -> None:
         _say(notes, f"{exclusions.copies_said}: counted once, listed by {command}")
 
 
-def _exit_code(result: GrowResult) -> int:
+def _choose_exit_code(result: GrowResult) -> int:
     if result.stream is None or result.stream.n_failed_of is None:
         return 0
     failed, n_tried = result.stream.n_failed_of

@@ -118,12 +118,17 @@ def server(folder: str) -> MCPServer[Any]:
     mcp_server = ReadingServer(
         "topiarist", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING", subscriptions=False
     )
-    for tool in (_tree(reader), _topic(reader), _find(reader), _show(reader)):
+    for tool in (
+        _create_tree_tool(reader),
+        _create_topic_tool(reader),
+        _create_find_tool(reader),
+        _create_show_tool(reader),
+    ):
         mcp_server.add_tool(tool, description=f"{tool.__doc__} {DATA}", annotations=READS, structured_output=True)
     return mcp_server
 
 
-def _tree(reader: Reader) -> Callable[..., dict[str, Any]]:
+def _create_tree_tool(reader: Reader) -> Callable[..., dict[str, Any]]:
     def tree_(
         topic: TopicName = "",
         topics: Annotated[int, Field(ge=1, le=MOST_TOPICS, description="Maximum number of topics.")] = 50,
@@ -143,7 +148,7 @@ def _tree(reader: Reader) -> Callable[..., dict[str, Any]]:
     return _wrap_tool("tree", tree_)
 
 
-def _topic(reader: Reader) -> Callable[..., dict[str, Any]]:
+def _create_topic_tool(reader: Reader) -> Callable[..., dict[str, Any]]:
     def topic_(
         topic: TopicName,
         words: Annotated[int, Field(ge=1, le=200, description="Words of the topic.")] = 12,
@@ -156,7 +161,7 @@ def _topic(reader: Reader) -> Callable[..., dict[str, Any]]:
     return _wrap_tool("topic", topic_)
 
 
-def _find(reader: Reader) -> Callable[..., dict[str, Any]]:
+def _create_find_tool(reader: Reader) -> Callable[..., dict[str, Any]]:
     def find_(
         query: Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY, description="Words; see the tool.")],
         by: Annotated[str, Field(description="both, words (all words exactly as typed), or meaning.")] = "both",
@@ -176,7 +181,7 @@ def _find(reader: Reader) -> Callable[..., dict[str, Any]]:
     return _wrap_tool("find", find_)
 
 
-def _show(reader: Reader) -> Callable[..., dict[str, Any]]:
+def _create_show_tool(reader: Reader) -> Callable[..., dict[str, Any]]:
     def show_(
         id: Annotated[str, Field(description="Id of a document, from the tool find.")],
         start: Annotated[int, Field(ge=0, description="The first character of the text.")] = 0,
@@ -185,12 +190,12 @@ def _show(reader: Reader) -> Callable[..., dict[str, Any]]:
         """A document: its text (a piece of it, if it is long), title, source, date, labels, and the topics it lies
         under; of a document in passages, also where each passage of the piece begins and lies.
         """
-        return reader.asked(lambda collection: _document(collection, id, start, characters))
+        return reader.asked(lambda collection: _describe_document(collection, id, start, characters))
 
     return _wrap_tool("show", show_)
 
 
-def _document(collection: Collection, id: str, start: int, characters: int) -> dict[str, Any]:
+def _describe_document(collection: Collection, id: str, start: int, characters: int) -> dict[str, Any]:
     """Return a document with a piece of its text; of a document in passages, the passages of this piece."""
     if id in collection.documents:
         body = load_document_details(collection, id).to_dict()

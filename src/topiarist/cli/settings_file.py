@@ -62,7 +62,7 @@ class Setting:
 def resolve_settings(ctx: typer.Context, parameters: Mapping[str, Any]) -> dict[str, Setting]:
     """Return every option with its value and its origin; a setting that does not exist is an error."""
     with_file = "config" in parameters
-    path = _file(parameters.get("config"), parameters.get("sources") or ()) if with_file else None
+    path = _find_settings_file(parameters.get("config"), parameters.get("sources") or ()) if with_file else None
     file_values = _read_settings(path, ctx) if path is not None else {}
     if path is not None and parameters.get("config") is None:
         _check_harmless(file_values, path)
@@ -73,7 +73,7 @@ def resolve_settings(ctx: typer.Context, parameters: Mapping[str, Any]) -> dict[
         name = parameter.name
         if ctx.get_parameter_source(name).name == "COMMANDLINE":  # type: ignore[union-attr]
             if is_setting_only(parameter):
-                raise _no_option(parameter, parameters[name], with_file=with_file)
+                raise _create_option_error(parameter, parameters[name], with_file=with_file)
             return Setting(parameters[name], "typed")
         if (text := _read_variable(parameter, with_file=with_file)) is not None:
             return Setting(_parse_value(ctx, parameter, text, variable(name)), f"environment, {variable(name)}")
@@ -92,7 +92,7 @@ def format_assignments(options: Any, typed: Sequence[str]) -> list[str]:
         value = getattr(options, option.name)
         spellings = {f"--{key(option.name)}", *(getattr(option.metadata[DECLARATION], "param_decls", None) or ())}
         if option.name not in ONLY_TYPED and value != option.default and not names & spellings:
-            assignments.append(f"{variable(option.name)}={_in_variable(value)}")
+            assignments.append(f"{variable(option.name)}={_format_variable_value(value)}")
     return ["env", *assignments] if assignments else []
 
 
@@ -108,7 +108,7 @@ def show(settings: Mapping[str, Setting], *, as_json: bool) -> None:
         body = {name: {"value": setting.value, "from": setting.origin} for name, setting in printed.items()}
         print(json.dumps(body, indent=2))
         return
-    texts = {name: _toml(setting.value) for name, setting in printed.items()}
+    texts = {name: _format_toml(setting.value) for name, setting in printed.items()}
     widest, longest = max(map(len, texts)), max(map(len, texts.values()))
     for name, value in texts.items():
         print(f"{name:{widest}} = {value:{longest}}  # {printed[name].origin}")
@@ -133,23 +133,23 @@ def _read_variable(parameter: Any, *, with_file: bool) -> str | None:
     return (os.environ.get(variable(parameter.name)) or None) if allowed else None
 
 
-def _no_option(parameter: Any, value: Any, *, with_file: bool) -> UsageError:
+def _create_option_error(parameter: Any, value: Any, *, with_file: bool) -> UsageError:
     name = parameter.name
     file = "a file that --config names" if name in RESTRICTED_SETTINGS else FILE
-    where = f"{key(name)} = {_toml(value)} in {file}, or " if with_file else ""
+    where = f"{key(name)} = {_format_toml(value)} in {file}, or " if with_file else ""
     return UsageError(
         f"--{key(name)} is a setting, not an option of the command line",
-        hint=f"Set {where}{variable(name)}={shlex.quote(_in_variable(value))}.",
+        hint=f"Set {where}{variable(name)}={shlex.quote(_format_variable_value(value))}.",
     )
 
 
-def _in_variable(value: Any) -> str:
+def _format_variable_value(value: Any) -> str:
     if isinstance(value, list | tuple):
         return shlex.join(value)
     return str(value).lower() if value is True else str(value)
 
 
-def _file(config: str | None, sources: Any) -> Path | None:
+def _find_settings_file(config: str | None, sources: Any) -> Path | None:
     if config is not None:
         if not Path(config).is_file():
             raise UsageError(
@@ -172,7 +172,7 @@ def _read_settings(path: Path, ctx: typer.Context) -> dict[str, Any]:
     section = section if isinstance(section, dict) else {}  # `topics` is a command and a setting
     top = {name: value for name, value in body.items() if not isinstance(value, dict)}
     if unknown := next((name for name in body if name not in top and name not in commands), None):
-        raise _unknown(unknown, commands, path, "table")
+        raise _create_unknown_error(unknown, commands, path, "table")
     parameters = {parameter.name for parameter in ctx.command.params}
     anywhere = parameters | {parameter.name for command in commands.values() for parameter in command.params}
     values = {}
@@ -180,7 +180,9 @@ def _read_settings(path: Path, ctx: typer.Context) -> dict[str, Any]:
         for name, value in table.items():
             plain = name.replace("-", "_")
             if plain not in allowed:
-                raise _unknown(name, [key(item) for item in sorted(allowed - {*ONLY_TYPED})], path, "setting")
+                raise _create_unknown_error(
+                    name, [key(item) for item in sorted(allowed - {*ONLY_TYPED})], path, "setting"
+                )
             if plain in ONLY_TYPED:
                 raise UsageError(
                     f"{path} sets {name}, which is only an option of the command line",
@@ -214,7 +216,7 @@ def _is_stop_list(value: Any) -> bool:
     return name in ("none", "auto") or (name.isalpha() and has_stop_words(name) and not Path(name).exists())
 
 
-def _unknown(name: str, names: Any, path: Path, kind: str) -> UsageError:
+def _create_unknown_error(name: str, names: Any, path: Path, kind: str) -> UsageError:
     from topiarist.text.spelling import find_similar_names
 
     proposals = find_similar_names(name.replace("_", "-"), names, 1)
@@ -250,7 +252,7 @@ def _parse_value(ctx: typer.Context, parameter: Any, value: Any, where: str) -> 
         raise UsageError(f"{where}: {reason}", hint=hint) from None
 
 
-def _toml(value: Any) -> str:
+def _format_toml(value: Any) -> str:
     if value is None:
         return '""'
     return json.dumps(value, ensure_ascii=not speaks_unicode())

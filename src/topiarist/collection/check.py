@@ -62,9 +62,9 @@ def check_folder(path: str | os.PathLike[str]) -> list[Finding]:
     except DamagedError as error:
         return [Finding("error", error.message, display_path, error.hint if "pip" in error.hint else REPLACE_ADVICE)]
     try:
-        findings = [*_guard(_database_findings, folder.generation), *_guard(_leftover_findings, folder)]
+        findings = [*_guard(_check_database, folder.generation), *_guard(_check_leftovers, folder)]
         if not any(finding.severity == "error" for finding in findings):
-            findings = [*_guard(_agreement_findings, folder), *findings]
+            findings = [*_guard(_check_agreement, folder), *findings]
         return findings
     finally:
         folder.close()
@@ -94,7 +94,7 @@ def repair_folder(path: str | os.PathLike[str]) -> list[Finding]:
     return check_folder(path)
 
 
-def _database_findings(generation: Generation) -> Iterator[Finding]:
+def _check_database(generation: Generation) -> Iterator[Finding]:
     """Yield a single finding for an unreadable database, otherwise all faults in it."""
     database = generation.database
     faults = list(database.faults(MAX_FAULTS))
@@ -104,15 +104,15 @@ def _database_findings(generation: Generation) -> Iterator[Finding]:
     if database.is_exclusive:
         yield Finding("note", LOCK_NOTE, DATABASE, "no action is needed; on a local disk they do not wait")
     with database.snapshot():
-        yield from (Finding("error", fault, DATABASE, REPLACE_ADVICE) for fault in _table_faults(generation))
-        yield from _part_findings(generation)
+        yield from (Finding("error", fault, DATABASE, REPLACE_ADVICE) for fault in _check_tables(generation))
+        yield from _check_parts(generation)
     findings = list(_index_findings(generation))
     yield from findings
     if not any(finding.severity == "error" for finding in findings):
         yield from (Finding("error", fault, DATABASE, REPAIR) for fault in Index(database).find_defects())
 
 
-def _table_faults(generation: Generation) -> Iterator[str]:
+def _check_tables(generation: Generation) -> Iterator[str]:
     """Yield faults of documents (gaps, changes) and of states and their parts."""
     documents = Documents(generation.database)
     yield from documents.gaps()
@@ -130,7 +130,7 @@ def _table_faults(generation: Generation) -> Iterator[str]:
             yield error.message
 
 
-def _part_findings(generation: Generation) -> Iterator[Finding]:
+def _check_parts(generation: Generation) -> Iterator[Finding]:
     now = edit_log.current(generation.database)
     current = set(edit_log.list_parts(now[1])) if now else set()
     for name, digest in edit_log.parts(generation.database).items():
@@ -141,7 +141,7 @@ def _part_findings(generation: Generation) -> Iterator[Finding]:
                 yield Finding("warning", fault, name, "it belongs to an earlier state, and undo cannot restore that")
 
 
-def _agreement_findings(folder: Folder) -> Iterator[Finding]:
+def _check_agreement(folder: Folder) -> Iterator[Finding]:
     """Yield disagreements between parts that are each unchanged, and the state."""
     from topiarist.collection.collection import Collection
 
@@ -170,7 +170,7 @@ def _index_findings(generation: Generation) -> Iterator[Finding]:
         writer.close()
 
 
-def _leftover_findings(folder: Folder) -> Iterator[Finding]:
+def _check_leftovers(folder: Folder) -> Iterator[Finding]:
     paths: list[Path] = []
     with suppress(TopiaristError):
         paths = [*list_leftovers(folder.path, folder.manifest), *list_part_leftovers(folder.generation)]

@@ -121,7 +121,7 @@ def colour_text(
         part = 1 + sum(start <= first for start in starts)
     part = min(part, parts)
     colours = values.largest_nodes(tokens, view.tree.root, TOPICS) if by == "topic" else {}
-    look = partial(_piece, view, values, by, selected_level, colours, _telling(view, row))
+    look = partial(_create_piece, view, values, by, selected_level, colours, _telling(view, row))
     part_tokens = tokens[(part - 1) * MAX_WORDS : part * MAX_WORDS]
     begin = 0 if part == 1 else part_tokens[0][1]
     end = len(text) if part == parts else tokens[part * MAX_WORDS][1]
@@ -129,8 +129,8 @@ def colour_text(
     looks = [(max(start, begin), min(stop, end), REPEATED) for start, stop in grey if start < end and stop > begin]
     looks += [item for item in words if item[2].kind]
     pieces = _mark_matches(_mark_notes(_fill(text, begin, end, looks), begin, notes), begin, matches)
-    named = _legend(view, values, tokens, view.largest_class(row))
-    levels = _topic_legend(view, values, tokens, colours) if by == "topic" else named
+    named = _list_levels(view, values, tokens, view.largest_class(row))
+    levels = _list_topic_levels(view, values, tokens, colours) if by == "topic" else named
     lines = sum(1 + text.count("\n", *span) for span in grey)
     sentence = _list_words(values, tokens, named)
     return ColouredText(
@@ -177,7 +177,7 @@ def _mark_notes(pieces: Iterator[Piece], position: int, notes: Sequence[PassageN
         position = end
 
 
-def _piece(
+def _create_piece(
     view: View,
     posterior: WordPosterior,
     by: str,
@@ -230,7 +230,7 @@ def _mark_matches(pieces: Iterator[Piece], position: int, matches: Sequence[Span
         position = end
 
 
-def _legend(view: View, posterior: WordPosterior, tokens: list[Token], main_node: int) -> tuple[Level, ...]:
+def _list_levels(view: View, posterior: WordPosterior, tokens: list[Token], main_node: int) -> tuple[Level, ...]:
     """Return the levels, named by the path of the document's largest topic."""
     shares, path = posterior.amounts(tokens, posterior.levels, 0), view.tree.path(main_node)
     result, parts = [], posterior.densest(_parts(tokens), posterior.levels, 0)
@@ -277,7 +277,7 @@ def _list_words(posterior: WordPosterior, tokens: list[Token], levels: tuple[Lev
     )
 
 
-def _topic_legend(
+def _list_topic_levels(
     view: View, posterior: WordPosterior, tokens: list[Token], colours: dict[int, int]
 ) -> tuple[Level, ...]:
     shares, root = posterior.amounts(tokens, posterior.nodes, view.tree.root), view.tree.root

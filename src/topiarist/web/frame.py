@@ -112,8 +112,10 @@ def frame(
     return Frame(
         name=view.title,
         documents=view.n_docs,
-        tree=_leading(branch(view, root, opened_nodes, node if current is not None else -1, matching), filter_address),
-        example=_example(view),
+        tree=_link_search(
+            branch(view, root, opened_nodes, node if current is not None else -1, matching), filter_address
+        ),
+        example=_choose_example(view),
         levels=tuple(link(str(level), addresses.tree(depth=level)) for level in range(1, _depth(view) + 1)),
         hard_to_place=view.hard_sizes[root],
         hard_address=addresses.topic(view.shape.topics[root], show="hard"),
@@ -131,7 +133,7 @@ def frame(
     )
 
 
-def _example(view: View) -> str:
+def _choose_example(view: View) -> str:
     """Return a word that only one name has, because the filter ``topic:`` takes it for that topic."""
     used = Counter(word for name in view.tree.names for word in NAME_WORD.findall(name))
     names = (view.tree.names[node] for node in view.children(view.tree.root))
@@ -164,12 +166,12 @@ def branch(view: View, node: int, opened: Set[int], current: int = -1, matching:
     return replace(result, open=True, below=tuple(child_rows), more=len(children) - len(shown_children))
 
 
-def _leading(row: Row, filter_address: str) -> Row:
+def _link_search(row: Row, filter_address: str) -> Row:
     """Return a row whose links narrow a search."""
     if not filter_address:
         return row
     address = f"{filter_address}&topic={row.topic.id}" if row.topic.level else filter_address
-    child_rows = tuple(_leading(item, filter_address) for item in row.below)
+    child_rows = tuple(_link_search(item, filter_address) for item in row.below)
     return replace(row, topic=replace(row.topic, address=address), below=child_rows)
 
 

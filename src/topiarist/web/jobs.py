@@ -120,7 +120,7 @@ class Job(ProgressReporter):
             phase: Phase = "failed" if self.error else "stopped" if self.stopped else "done"
             return JobPage(
                 phase=phase,
-                sentence=self._ended(phase),
+                sentence=self._describe_end(phase),
                 iteration=self.iteration,
                 about=self.iteration,
                 seconds=round(self.elapsed, 1),
@@ -130,7 +130,7 @@ class Job(ProgressReporter):
         left = None if self.ending or self.stopping else self._remaining.left(self.elapsed)
         return JobPage(
             phase="running",
-            sentence=self._going(left),
+            sentence=self._describe_progress(left),
             running=True,
             stoppable=not (self.ending or self.stopping),
             iteration=self.iteration,
@@ -144,7 +144,7 @@ class Job(ProgressReporter):
         text = SENTENCES[self.kind, what]
         return translate(SENTENCES[self.kind, what], **values) if text else ""
 
-    def _ended(self, phase: str) -> str:
+    def _describe_end(self, phase: str) -> str:
         if phase == "failed":
             return self._said("failed", error=self.error)
         if phase == "done":
@@ -154,7 +154,7 @@ class Job(ProgressReporter):
     def _steps(self) -> CountedNoun:
         return CountedNoun(self.iteration, "iteration") if self.kind == FIT else CountedNoun(self.iteration, "tree")
 
-    def _going(self, left: float | None) -> str:
+    def _describe_progress(self, left: float | None) -> str:
         if self.ending:
             return self._said("ending")
         if self.stopping:

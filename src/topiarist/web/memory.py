@@ -24,7 +24,7 @@ class PageCache:
         self._making: dict[Hashable, threading.Lock] = {}
         self._beside: set[Hashable] = set()  # being made
         self._failed: dict[Hashable, Exception] = {}
-        self._bytes = 0
+        self._count_bytes = 0
 
     def __call__(self, key: Hashable, make: Callable[[], T]) -> T:
         with self._lock:
@@ -88,19 +88,21 @@ class PageCache:
     def _keep(self, key: Hashable, value: Any) -> None:
         with self._lock:
             self._known[key] = value
-            self._bytes += _bytes(value)
-            while len(self._known) > 1 and (len(self._known) > self.kept or self._bytes > self.largest):
+            self._count_bytes += _count_bytes(value)
+            while len(self._known) > 1 and (len(self._known) > self.kept or self._count_bytes > self.largest):
                 _, oldest = self._known.popitem(last=False)
-                self._bytes -= _bytes(oldest)
+                self._count_bytes -= _count_bytes(oldest)
 
 
-def _bytes(value: Any) -> int:
+def _count_bytes(value: Any) -> int:
     if isinstance(value, str | bytes):
         return len(value)
     if isinstance(value, tuple | list):
-        return 8 * len(value) + sum(map(_bytes, value[:8])) * len(value) // max(1, min(len(value), 8))
+        return 8 * len(value) + sum(map(_count_bytes, value[:8])) * len(value) // max(1, min(len(value), 8))
     if isinstance(value, dict):
-        return 64 * len(value) + sum(map(_bytes, list(value.values())[:64])) * len(value) // max(1, min(len(value), 64))
+        return 64 * len(value) + sum(map(_count_bytes, list(value.values())[:64])) * len(value) // max(
+            1, min(len(value), 64)
+        )
     if is_dataclass(value):
-        return 64 + sum(_bytes(getattr(value, item.name)) for item in fields(value))
+        return 64 + sum(_count_bytes(getattr(value, item.name)) for item in fields(value))
     return int(getattr(value, "nbytes", 64))

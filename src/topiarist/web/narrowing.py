@@ -121,34 +121,34 @@ def narrowings(view: View, rows: Any, search: SearchAddress) -> tuple[Narrowing,
     value_counts = database.get_cached(
         f"narrow {view.mark} {search.parts}", lambda: counts_among(database, sample_rows.tolist())
     )
-    dates, times = _dates(value_counts["date"])
-    kinds = {dates: times, "type": _types(value_counts["source"])}
+    dates, times = _group_dates(value_counts["date"])
+    kinds = {dates: times, "type": _count_types(value_counts["source"])}
     kinds |= {kind: _spell_filters(kind, value_counts, search) for kind in ("tag", "label")}
     scale = len(rows) / len(sample_rows)
     columns = database.get_cached(
         f"columns {view.mark} {search.parts}", lambda: view.collection.columns.counts_among(sample_rows.tolist())
     )
     result = (
-        _narrowing(kind, {item: n for item, n in value_counts.items() if n < len(sample_rows)}, scale, search)
+        _create_narrowing(kind, {item: n for item, n in value_counts.items() if n < len(sample_rows)}, scale, search)
         for kind, value_counts in kinds.items()
     )
     column_filters = (
-        _by_column(item, columns[item.name], len(sample_rows), scale, search)
+        _narrow_by_column(item, columns[item.name], len(sample_rows), scale, search)
         for item in view.collection.fields
         if item.name in columns
     )
     return (*(item for item in result if item.ways), *islice((item for item in column_filters if item.ways), COLUMNS))
 
 
-def _by_column(
+def _narrow_by_column(
     field: Field, value_counts: list[tuple[Any, int]], n_sampled: int, scale: float, search: SearchAddress
 ) -> Narrowing:
     """Return the frequent values of a column, its periods, or ranges of numbers of similar size."""
     if field.kind == NUMBER:
-        ways = {name: times for name, times in _ranges(value_counts).items() if times < n_sampled}
+        ways = {name: times for name, times in _divide_into_ranges(value_counts).items() if times < n_sampled}
         names = list(ways)
     else:
-        ways = dict(_dates(dict(value_counts))[1]) if field.kind == DATE else dict(value_counts)
+        ways = dict(_group_dates(dict(value_counts))[1]) if field.kind == DATE else dict(value_counts)
         ways = {name: times for name, times in ways.items() if times < n_sampled}
         best = sorted(ways, key=lambda name: (-ways[name], name))[: DATES if field.kind == DATE else SHOWN]
         names = sorted(best) if field.kind == DATE else best
@@ -161,7 +161,7 @@ def _by_column(
     return Narrowing(field.name, tuple(result), len(ways) - len(result), scale > 1)
 
 
-def _ranges(value_counts: list[tuple[Any, int]]) -> dict[str, int]:
+def _divide_into_ranges(value_counts: list[tuple[Any, int]]) -> dict[str, int]:
     """Return at most ``RANGES`` ranges of numbers with similar numbers of documents."""
     values = sorted(value_counts)
     if len(values) <= RANGES:
@@ -185,7 +185,7 @@ def _spell_filters(kind: str, value_counts: dict[str, dict[str, int]], search: S
     return result | {name: number for name, number in other.items() if search.saying(Filter(kind, name)) is None}
 
 
-def _narrowing(kind: str, value_counts: dict[str, int], scale: float, search: SearchAddress) -> Narrowing:
+def _create_narrowing(kind: str, value_counts: dict[str, int], scale: float, search: SearchAddress) -> Narrowing:
     is_date = kind in ("year", "month")
     best = sorted(value_counts, key=lambda name: (-value_counts[name], name))[: DATES if is_date else SHOWN]
     ways = []
@@ -196,14 +196,14 @@ def _narrowing(kind: str, value_counts: dict[str, int], scale: float, search: Se
     return Narrowing(kind, tuple(ways), len(value_counts) - len(ways), scale > 1)
 
 
-def _dates(months: dict[str, int]) -> tuple[str, dict[str, int]]:
+def _group_dates(months: dict[str, int]) -> tuple[str, dict[str, int]]:
     years: Counter[str] = Counter()
     for month, times in months.items():
         years[month[:4]] += times
     return ("year", years) if len(years) != 1 else ("month", months)
 
 
-def _types(sources: dict[str, int]) -> dict[str, int]:
+def _count_types(sources: dict[str, int]) -> dict[str, int]:
     type_counts: Counter[str] = Counter()
     for source, times in sources.items():
         _, dot, suffix = source.lower().removesuffix(".gz").rpartition("/")[2].rpartition(".")
@@ -215,14 +215,14 @@ def _types(sources: dict[str, int]) -> dict[str, int]:
 def conditions(view: View, query: Query) -> list[tuple[str, Filter]]:
     result: list[tuple[str, Filter]] = []
     for item in query.filters:
-        value = _topic_name(view, item.value) if item.kind == "topic" else item.value
+        value = _find_topic_name(view, item.value) if item.kind == "topic" else item.value
         kind = "undated" if item.kind == DATE and item.value.casefold() == NO_VALUE else item.kind
         text = f"{item.kind} {value}" if item.column else translate_table(FILTER_TEXTS)[kind].format(value)
         result.append((f"{translate('not ') * item.exclude}{text}", item))
     return result
 
 
-def _topic_name(view: View, typed: str) -> str:
+def _find_topic_name(view: View, typed: str) -> str:
     try:
         return view.names[view.shape.node(view.shape.find(typed))]
     except UsageError:

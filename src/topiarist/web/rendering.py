@@ -47,11 +47,11 @@ def environment(language: str = ENGLISH) -> Environment:
         written=_spell_words,
         as_json=addresses.as_json,
         share=_share,
-        legend_part=_legend_part,
+        legend_part=_describe_level,
         point=_point,
         index_of=_index_of,
         hue=tree_picture.choose_hue,
-        telling=_telling,
+        telling=_select_telling_words,
         thickness=tree_picture.compute_thickness,
     )
     value.globals.update(
@@ -123,7 +123,7 @@ def hyphenate_dots(text: str) -> Markup:
 
 
 @pass_context
-def _telling(context: Context, topic: Any, room: int) -> Markup:
+def _select_telling_words(context: Context, topic: Any, room: int) -> Markup:
     """Return words of a topic that its name lacks, as many as fit into a line.
 
     The style sheet draws the dots between them.
@@ -149,7 +149,7 @@ def _index_of(values: list[Any], value: Any) -> int:
 
 
 @pass_context
-def _legend_part(context: Context, level: Any) -> tuple[str, float, str, str]:
+def _describe_level(context: Context, level: Any) -> tuple[str, float, str, str]:
     text = f"{level.name}: {fine_percent(level.share)}"
     if not level.densest:
         return level.kind, level.share, text, ""

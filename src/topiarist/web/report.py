@@ -182,7 +182,7 @@ def _report(view: View, documents: str) -> Report:
     if frame.has_labels(view):
         labels, category_page = compare.load(view, compare.Ask()), categories.load(view, categories.Ask())
     secret = documents == "none"
-    told_groups, columns_left = ((), 0) if secret else _by_group(view)
+    told_groups, columns_left = ((), 0) if secret else _load_groups(view)
     settings = view.collection.settings
     return Report(
         name="" if secret else view.title,
@@ -192,8 +192,8 @@ def _report(view: View, documents: str) -> Report:
         blocks=first.blocks,
         picture=first.picture,
         tree=frame.branch(view, view.tree.root, set(range(len(view.tree)))),
-        cards=tuple(_card(view, node, documents) for node in view.ordered()),
-        time=None if secret else _over_time(view),
+        cards=tuple(_build_card(view, node, documents) for node in view.ordered()),
+        time=None if secret else _load_time(view),
         groups=told_groups,
         columns_left=columns_left,
         labels=labels if labels and labels.rows and not secret else None,
@@ -204,14 +204,14 @@ def _report(view: View, documents: str) -> Report:
     )
 
 
-def _over_time(view: View) -> time.TimePage | None:
+def _load_time(view: View) -> time.TimePage | None:
     result = time.load(view, time.Ask())
     if len(result.periods) < 2:
         return None
     return replace(result, courses=tuple(replace(item, address=item.topic.address) for item in result.courses))
 
 
-def _by_group(view: View) -> tuple[tuple[groups.GroupsPage, ...], int]:
+def _load_groups(view: View) -> tuple[tuple[groups.GroupsPage, ...], int]:
     """Return topics by label and by the first columns with differences, and the number of other columns.
 
     Tags are private and not part of a report.
@@ -230,7 +230,7 @@ def _differing(view: View, column: str) -> list[groups.GroupsPage]:
     return [values] if any(group.more or group.less for group in values.groups) else []
 
 
-def _card(view: View, node: int, documents: str) -> Card:
+def _build_card(view: View, node: int, documents: str) -> Card:
     rows = () if documents == "none" else view.collection.tree.nodes[node].rows[:TYPICAL]
     return Card(
         topic_line(view, node),
@@ -273,7 +273,7 @@ def pack_texts(view: View, tell: Tell | None = None) -> Iterator[PackedTexts]:
             result = compute_display_codes(view, row, DEEPEST + 1, MIN_CERTAINTY)
         text = document.text
         topic = view.shape.topics[int(view.assigned_nodes[row])]
-        waiting.append([document.id, document.date[:10], topic, text, *_runs(view, text, result.of(row))])
+        waiting.append([document.id, document.date[:10], topic, text, *_divide_into_runs(view, text, result.of(row))])
         size += len(text)
         if size >= BLOCK:
             yield _pack(view, result, row + 1 - len(waiting), waiting)
@@ -284,7 +284,7 @@ def pack_texts(view: View, tell: Tell | None = None) -> Iterator[PackedTexts]:
     tell(view.n_docs, view.n_docs)
 
 
-def _runs(view: View, text: str, number_by_word: dict[int, int]) -> tuple[list[int], ...]:
+def _divide_into_runs(view: View, text: str, number_by_word: dict[int, int]) -> tuple[list[int], ...]:
     """Return runs of skipped characters, word characters and display code, in UTF-16 units.
 
     Of a text with too many words, return the runs of the first and their number.

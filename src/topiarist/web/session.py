@@ -71,11 +71,11 @@ class Session:
     def fresh(self) -> View:
         """Return the newest state; wait until it is open."""
         with self._opening:
-            if self._view is None or self._changed(self._view):
-                self._view = self._opened()
+            if self._view is None or self._has_changed(self._view):
+                self._view = self._open_newest()
             return self._view
 
-    def _opened(self) -> View:
+    def _open_newest(self) -> View:
         """Open the newest state; try again if the collection was replaced meanwhile."""
         manifest = Manifest.read(Path(self.folder), self.folder) if self._view is not None else None
         try:
@@ -115,7 +115,7 @@ class Session:
             self._answered.wait_for(lambda: not self._answering, timeout=REST)
 
     @staticmethod
-    def _changed(view: View) -> bool:
+    def _has_changed(view: View) -> bool:
         folder = view.collection.folder
         if Manifest.read(folder.path, folder.display_path) != folder.manifest:
             return True
@@ -183,10 +183,10 @@ class Session:
             if self.job is not None and not (self.job.done or self.job.recorded):
                 return self.job
             self.job = job
-        threading.Thread(target=self._work, args=(job, work), daemon=True, name=job.kind).start()
+        threading.Thread(target=self._run_work, args=(job, work), daemon=True, name=job.kind).start()
         return job
 
-    def _work(self, job: Job, work: Callable[[Job], None]) -> None:
+    def _run_work(self, job: Job, work: Callable[[Job], None]) -> None:
         try:
             work(job)
         except TopiaristError as error:
@@ -203,7 +203,7 @@ class Session:
         ready = View.open(self.folder, self._view)
         ready.warm()
         with self._opening:
-            if not self._changed(ready):
+            if not self._has_changed(ready):
                 self._view = ready
 
     def told(self) -> JobPage:

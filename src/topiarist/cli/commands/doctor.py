@@ -52,7 +52,7 @@ class Options:
 
 def run(options: Options) -> None:
     """Print versions and findings; with ``--warm`` compile the kernels."""
-    environment = _collect_environment() | {"kernels": _kernels(Console(stderr=True), warm=options.warm)}
+    environment = _collect_environment() | {"kernels": _describe_kernels(Console(stderr=True), warm=options.warm)}
     if options.json:
         print_json(environment)
         return
@@ -75,14 +75,14 @@ def _collect_environment() -> dict[str, str]:
         environment[f"[{extra}]"] = version(module.replace("_", "-")) if importlib.util.find_spec(module) else missing
     fts5 = "with" if _has_fts5() else "WITHOUT"
     return environment | {
-        "reads": _reads(),
-        "parsers": _parsers(),
-        "GPU": _gpu(),
+        "reads": _describe_readers(),
+        "parsers": _describe_parsers(),
+        "GPU": _describe_gpu(),
         "full-text search": f"SQLite {sqlite3.sqlite_version} {fts5} FTS5",
     }
 
 
-def _reads() -> str:
+def _describe_readers() -> str:
     from topiarist.text.parsers.worker import OFFICE
 
     missing = {kind: module for kind, module in READERS.items() if importlib.util.find_spec(module) is None}
@@ -93,7 +93,7 @@ def _reads() -> str:
     return "; ".join(lines)
 
 
-def _kernels(console: Console, *, warm: bool) -> str:
+def _describe_kernels(console: Console, *, warm: bool) -> str:
     from topiarist.models.engine.compilation import missing_kernels, prepare_kernels
 
     missing = [dtype for dtype, sets in SETS.items() if missing_kernels(dtype, *sets)]
@@ -109,7 +109,7 @@ def _kernels(console: Console, *, warm: bool) -> str:
     return f"compiled just now in {time.perf_counter() - began:.1f} s"
 
 
-def _parsers() -> str:
+def _describe_parsers() -> str:
     """Return the limits of parser processes on this system."""
     from topiarist.text.parsers import sandbox
 
@@ -119,7 +119,7 @@ def _parsers() -> str:
     return f"separate processes with limits of time and memory, {network}, {files}"
 
 
-def _gpu() -> str:
+def _describe_gpu() -> str:
     """Return the GPU of ``device="cuda"``; numba is loaded only if there is a driver."""
     if not (find_library("cuda") or find_library("nvcuda")):
         return "no CUDA driver: everything runs on the processor"

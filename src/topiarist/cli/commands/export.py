@@ -55,7 +55,7 @@ def run(options: Options) -> None:
     from topiarist.collection.describe.tables import write_table
     from topiarist.estimators.model_folder import replace_model, save_model
 
-    kind, what = _settled(options)
+    kind, what = _choose_format(options)
     target, is_file = options.output, options.output != STANDARD_OUTPUT
     if options.json and not is_file:
         raise UsageError(
@@ -85,7 +85,7 @@ def run(options: Options) -> None:
         screen.next(*["check FOLDER"] if what == "model" else [columns] if what in MEANT else ["tree FOLDER"])
 
 
-def _settled(options: Options) -> tuple[str, str]:
+def _choose_format(options: Options) -> tuple[str, str]:
     """Return the format of the file, and what is written."""
     from topiarist.collection.describe.export import TREE_FORMATS
     from topiarist.collection.describe.tables import TABLE_FORMATS

@@ -143,31 +143,31 @@ def run(options: Options) -> None:
 
     screen, kind = Screen(options), _format(options)
     began = time.perf_counter()
-    with Collection.open(options.folder) as collection, _reading(collection, options) as documents:
+    with Collection.open(options.folder) as collection, _open_reading(collection, options) as documents:
         outline_before = collection.outline
         account = Account(keep=options.json or options.move_to is not None)
         rows = account.passing(_file_documents(screen, collection, documents, options))
         if options.json:
             deque(rows, maxlen=0)
         elif kind == TABLE:
-            _table(screen, rows, flush=options.live)
+            _print_table(screen, rows, flush=options.live)
         else:
-            cells = (_row(collection, row) for row in _flush_rows(rows, flush=options.live))
+            cells = (_encode_row(collection, row) for row in _flush_rows(rows, flush=options.live))
             write_table(cells, options.output or binary_output(), kind, COLUMNS.split())
-        groups = _groups(screen, collection, account, options)
-        moved = _moved(screen, account, options)
+        groups = _propose_groups(screen, collection, account, options)
+        moved = _move_files(screen, account, options)
         if options.json:
-            screen.json(_body(account, groups, moved, documents, options))
+            screen.json(_build_body(account, groups, moved, documents, options))
         seconds = time.perf_counter() - began
-        _say_columns(screen, collection, documents, options)
+        _print_columns(screen, collection, documents, options)
         _print_summary(screen, account, options, seconds)
         for sentence in find_name_changes(outline_before, collection.outline).sentences:
             screen.say(one_line(sentence))
-        _say_copies(screen, account)
+        _print_copies(screen, account)
         if account.number and (note := describe_missing_vectors(collection, options.vectors or options.embed)):
             screen.say(f"{note} (--vectors, --embed)")
-        _say_unusual(screen, collection, account, groups, options)
-        _next(screen, options)
+        _print_unusual(screen, collection, account, groups, options)
+        _print_next_commands(screen, options)
         failed = documents.counts.failed
     if failed > MOST_FAILURES * max(1, failed + account.number):
         raise SystemExit(1)
@@ -191,7 +191,7 @@ def _format(options: Options) -> str:
     return kind
 
 
-def _reading(collection: Collection, options: Options) -> Reading:
+def _open_reading(collection: Collection, options: Options) -> Reading:
     settings = options.reading_settings(collection)
     return read(
         options.new,
@@ -261,7 +261,7 @@ def _flush_rows(rows: Iterable[FiledDocument], *, flush: bool) -> Iterator[Filed
             sys.stdout.flush()
 
 
-def _table(screen: Screen, rows: Iterable[FiledDocument], *, flush: bool) -> None:
+def _print_table(screen: Screen, rows: Iterable[FiledDocument], *, flush: bool) -> None:
     for row in _flush_rows(rows, flush=flush):
         title = one_line(row.document.title or row.document.id)
         steps = zip(row.path, row.certainty, strict=True)
@@ -281,7 +281,7 @@ def _table(screen: Screen, rows: Iterable[FiledDocument], *, flush: bool) -> Non
     sys.stdout.flush()
 
 
-def _row(collection: Collection, row: FiledDocument) -> dict[str, Any]:
+def _encode_row(collection: Collection, row: FiledDocument) -> dict[str, Any]:
     from topiarist.trees.exchange import format_path
 
     outline = collection.outline
@@ -297,7 +297,7 @@ def _row(collection: Collection, row: FiledDocument) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _groups(screen: Screen, collection: Collection, account: Account, options: Options) -> tuple[NewTopic, ...]:
+def _propose_groups(screen: Screen, collection: Collection, account: Account, options: Options) -> tuple[NewTopic, ...]:
     from topiarist.collection.file.new_topics import propose_topics
 
     if not options.branch or not account.unusual:
@@ -307,7 +307,7 @@ def _groups(screen: Screen, collection: Collection, account: Account, options: O
         return propose_topics(collection, documents, [row.topic for row in account.unusual])
 
 
-def _moved(screen: Screen, account: Account, options: Options) -> dict[str, str]:
+def _move_files(screen: Screen, account: Account, options: Options) -> dict[str, str]:
     from topiarist.collection.file.file_moves import move_files, plan_moves
 
     if options.move_to is None:
@@ -339,7 +339,7 @@ def _print_summary(screen: Screen, account: Account, options: Options, seconds: 
         screen.say(f"The rows are in {options.output}")
 
 
-def _say_columns(screen: Screen, collection: Collection, documents: Reading, options: Options) -> None:
+def _print_columns(screen: Screen, collection: Collection, documents: Reading, options: Options) -> None:
     from topiarist.collection.grow.read_as_grown import describe_columns, find_missing_columns
 
     for sentence in describe_columns(documents.chosen):
@@ -350,7 +350,7 @@ def _say_columns(screen: Screen, collection: Collection, documents: Reading, opt
         screen.say(f"No column for the {role}: in the collection it is {one_line(column)} (--{role}-column NAME)")
 
 
-def _say_copies(screen: Screen, account: Account) -> None:
+def _print_copies(screen: Screen, account: Account) -> None:
     if not account.copies:
         return
     exact = sum(row.shared == 1.0 for row in account.copies)
@@ -362,7 +362,7 @@ def _say_copies(screen: Screen, account: Account) -> None:
     screen.say_items(lines, MAX_LISTED)
 
 
-def _say_unusual(
+def _print_unusual(
     screen: Screen, collection: Collection, account: Account, groups: tuple[NewTopic, ...], options: Options
 ) -> None:
     if not account.unusual:
@@ -380,7 +380,7 @@ def _say_unusual(
         [f"{one_line(document.title or document.id)}  [{one_line(document.id)}]" for document in documents], MAX_LISTED
     )
     if options.branch:
-        _say_groups(screen, groups)
+        _print_groups(screen, groups)
         return
     ((topic, _),) = Counter(row.topic for row in account.unusual).most_common(1)
     ids = [document.id for document in documents[:MAX_LISTED]]
@@ -388,7 +388,7 @@ def _say_unusual(
     screen.say("  " + screen.typed(f"shape FOLDER branch NAME under {topic} with {' '.join(['{}'] * len(ids))}", *ids))
 
 
-def _say_groups(screen: Screen, groups: tuple[NewTopic, ...]) -> None:
+def _print_groups(screen: Screen, groups: tuple[NewTopic, ...]) -> None:
     from topiarist.collection.file.new_topics import BY_WORDS
     from topiarist.collection.shape.edit_language import format_edit
 
@@ -404,7 +404,7 @@ def _say_groups(screen: Screen, groups: tuple[NewTopic, ...]) -> None:
         screen.say(f"    {screen.typed('shape FOLDER')} {one_line(format_edit(group.edit))}")
 
 
-def _next(screen: Screen, options: Options) -> None:
+def _print_next_commands(screen: Screen, options: Options) -> None:
     if options.keeps:
         screen.next("tree FOLDER", "find FOLDER WORDS")
     elif options.dry_run:
@@ -415,7 +415,7 @@ def _next(screen: Screen, options: Options) -> None:
         screen.next((f"file FOLDER {' '.join(['{}'] * len(typed))} --add", *typed))
 
 
-def _body(
+def _build_body(
     account: Account, groups: tuple[NewTopic, ...], moved: dict[str, str], documents: Reading, options: Options
 ) -> dict[str, Any]:
     return {

@@ -97,7 +97,7 @@ def run(options: Options) -> None:
         )
     with opened(options) as (screen, collection):
         if options.list_saved or options.delete_saved:
-            _saved(screen, collection, options)
+            _manage_saved_searches(screen, collection, options)
         elif options.queries:
             _find_all(screen, collection, options)
         else:
@@ -132,7 +132,7 @@ def _find(screen: Screen, collection: Collection, options: Options) -> None:
     if options.json:
         screen.json(answer.to_dict())
     else:
-        _show(screen, options, answer)
+        _print_answer(screen, options, answer)
     if not answer.result.hits:
         raise SystemExit(NOTHING_FOUND)
 
@@ -145,7 +145,7 @@ def save(screen: Screen, collection: Collection, search: SavedSearch) -> None:
     screen.say(f"Saved as “{one_line(search.name)}”{note}: find FOLDER --saved {format_phrase(search.name)}")
 
 
-def _saved(screen: Screen, collection: Collection, options: Options) -> None:
+def _manage_saved_searches(screen: Screen, collection: Collection, options: Options) -> None:
     from topiarist.collection.search.saved_searches import delete_search, find_search_topic, list_saved_searches
     from topiarist.collection.search.search import DEFAULT_METHOD
 
@@ -174,7 +174,7 @@ def _find_all(screen: Screen, collection: Collection, options: Options) -> None:
     answers = []
     if not options.json:
         print("query", "rank", "score", "id", "title", "related", sep="\t")
-    for query in _lines(options.queries or ""):
+    for query in _read_queries(options.queries or ""):
         answer = answer_query(collection, options, query)
         answers.append(answer)
         if options.json:
@@ -192,7 +192,7 @@ def _find_all(screen: Screen, collection: Collection, options: Options) -> None:
         raise SystemExit(NOTHING_FOUND)
 
 
-def _lines(path: str) -> list[str]:
+def _read_queries(path: str) -> list[str]:
     try:
         text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -241,14 +241,14 @@ def answer_query(collection: Collection, options: Options, query: str) -> Answer
     )
 
 
-def _show(screen: Screen, options: Options, answer: Answer) -> None:
+def _print_answer(screen: Screen, options: Options, answer: Answer) -> None:
     result = answer.result
     if result.read_as:
         screen.say(f"Read as: {result.read_as}")
     for remark in result.remarks:
         screen.say(one_line(remark))
     if result.hits or (answer.matching and not result.message):
-        screen.print(*_sentence(options, answer))
+        screen.print(*_describe_answer(options, answer))
     if result.message:
         screen.print(result.message)
     if result.suggestions:
@@ -257,7 +257,7 @@ def _show(screen: Screen, options: Options, answer: Answer) -> None:
         _print_descent(screen, options, answer.descent)
         return
     if len(answer.topics) > 1:
-        _where(screen, answer)
+        _print_places(screen, answer)
     for number, hit in enumerate(result.hits, 1):
         if hit.related and (number == 1 or not result.hits[number - 2].related):
             screen.heading("Related documents (no matches, near in words and meaning)")
@@ -269,7 +269,7 @@ def _list_next(options: Options, answer: Answer) -> list[tuple[str, ...]]:
     """Return commands that go on from an answer."""
     from topiarist.collection.search.search import DEFAULT_METHOD, FEW_MATCHES
 
-    result, (command, typed) = answer.result, _repeat_command(options)
+    result, (command, typed) = answer.result, _format_repeat_command(options)
     first = [("show FOLDER {}", hit.id) for hit in result.hits[:1]]
     if options.by == "words" and result.total < FEW_MATCHES:
         return [(f"{command} --by meaning", *typed), *first]
@@ -282,14 +282,14 @@ def _list_next(options: Options, answer: Answer) -> list[tuple[str, ...]]:
     return [*first, ("similar FOLDER {}", result.hits[0].id)]
 
 
-def _repeat_command(options: Options) -> tuple[str, tuple[str, ...]]:
+def _format_repeat_command(options: Options) -> tuple[str, tuple[str, ...]]:
     """Return the command with its query and examples, and the values that stand in it."""
     query, like, unlike = options.query or [], options.like or [], options.not_ or []
     command = f"find FOLDER{' {}' * len(query)}{' --like {}' * len(like)}{' --not {}' * len(unlike)}"
     return command, (*query, *like, *unlike)
 
 
-def _sentence(options: Options, answer: Answer) -> list[str | tuple[str, str]]:
+def _describe_answer(options: Options, answer: Answer) -> list[str | tuple[str, str]]:
     total, query, unit = answer.result.total, (one_line(answer.query), "bold"), answer.unit
     half = [topic for topic in answer.topics if topic.documents > answer.n_rows / 2 and answer.n_rows > 1]
     deepest = join_path(max(half, key=lambda topic: len(topic.path)).path) if half else ""
@@ -306,7 +306,7 @@ def _sentence(options: Options, answer: Answer) -> list[str | tuple[str, str]]:
     return [lead, query, f", {len(answer.result.hits):,} of {count_noun(total, unit)}{topic_text}."]
 
 
-def _where(screen: Screen, answer: Answer) -> None:
+def _print_places(screen: Screen, answer: Answer) -> None:
     screen.heading("Topics of the matches" if answer.matching else f"Topics of the {answer.n_rows:,} nearest documents")
 
     def print_topic(topic: TopicHits) -> None:
@@ -327,7 +327,7 @@ def _print_descent(screen: Screen, options: Options, descent: Descent) -> None:
         if others:
             left = ", ".join(f"{one_line(branch.name)} {branch.documents:,}" for branch in others[:TOPICS_SHOWN])
             screen.cut("  " * depth, (f"    in other subtopics: {left}", "dim"))
-    command, typed = _repeat_command(options)
+    command, typed = _format_repeat_command(options)
     by = "" if options.by == "both" else f" --by {options.by}"
     if not descent.choices:
         screen.next((f"{command}{by} --topic {descent.steps[-1].branch.topic}", *typed))

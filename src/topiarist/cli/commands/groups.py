@@ -56,11 +56,11 @@ def run(options: Options) -> None:
         if options.json:
             screen.json(folder | groups.to_dict())
             return
-        _show(screen, groups, options.number)
+        _print_groups(screen, groups, options.number)
     screen.next(("find FOLDER {}", groups.query(0)), f"groups FOLDER {one_line(options.column)} --json")
 
 
-def _show(screen: Screen, groups: ByGroup, number: int) -> None:
+def _print_groups(screen: Screen, groups: ByGroup, number: int) -> None:
     both, several, without = groups.n_both, groups.n_several_values, 0 if groups.pair else groups.n_without_value
     names = [*map(one_line, groups.names)]
     if groups.pair:
@@ -80,8 +80,8 @@ def _show(screen: Screen, groups: ByGroup, number: int) -> None:
         screen.print((name, "bold"), f": {count_noun(groups.documents[group], 'document')}")
         # of a pair, what one group has less of is what the other has more of
         commoner, rarer = groups.find_overrepresented(group), [] if groups.pair else groups.find_underrepresented(group)
-        _topics(screen, "more", commoner, number)
-        _topics(screen, "less", rarer, number)
+        _print_topics(screen, "more", commoner, number)
+        _print_topics(screen, "less", rarer, number)
         if not commoner and not rarer:
             verdict = "has no more of anything" if groups.pair else "has no clear differences"
             screen.print(f"{verdict}, within the uncertainty", indent=2)
@@ -90,7 +90,7 @@ def _show(screen: Screen, groups: ByGroup, number: int) -> None:
         screen.print(f"and {count_noun(rest, 'smaller group')}")
 
 
-def _topics(screen: Screen, lead: str, topics: Sequence[TopicShare], number: int) -> None:
+def _print_topics(screen: Screen, lead: str, topics: Sequence[TopicShare], number: int) -> None:
     for topic in topics[:number]:
         name = f"  {lead}  {screen.fits(topic.name, NAME) if screen.width else one_line(topic.name):<{NAME}}"
         share_text = f"{share_between(topic.share, topic.low, topic.high)}, others {percent(topic.others)}: "

@@ -150,11 +150,11 @@ def run(options: Options) -> None:
     began = time.perf_counter()
     check_figure(options.figure, force=options.force)
 
-    recipe = _recipe(options)
+    recipe = _build_recipe(options)
     folder = options.output or default_folder(options)
     stream = Stream(options)
     if options.dry_run:
-        _dry_run(stream, options)
+        _print_dry_run(stream, options)
         return
     vectors = vector_source(_vector_file(options), options.embed, encoder=options.encoder, n_threads=options.threads)
     if vectors is not None and options.device != DEVICES[0]:
@@ -162,7 +162,7 @@ def run(options: Options) -> None:
     if in_blocks := options.cluster is not None or options.memory is not None:
         BlockGrowth(options.cluster, options.memory).check(recipe, vectors)
     blocks = {"blocks": True} if in_blocks else {}
-    made_from = digest(stream, {**recipe.to_dict(), **_vectors_named(options), **blocks})
+    made_from = digest(stream, {**recipe.to_dict(), **_read_vector_options(options), **blocks})
     existing = None if options.force else find_same_collection(folder, made_from, resume=options.resume)
     if existing is not None:
         if options.json:
@@ -171,8 +171,8 @@ def run(options: Options) -> None:
             print(f"{folder}: Already up to date (force with --force)")
         return
     stop = Stop()
-    with ExitStack() as ends, _progress(options, stop) as progress, stoppable(progress.print_message, stop):
-        progress.share_read = lambda: _share_read(stream)
+    with ExitStack() as ends, _create_progress(options, stop) as progress, stoppable(progress.print_message, stop):
+        progress.share_read = lambda: _estimate_share_read(stream)
         progress.find_slow_file = stream.find_slow_file
         grow_options = GrowOptions(
             n_threads=options.threads, device=options.device, take_removed=options.take_removed, reporter=progress,
@@ -184,7 +184,7 @@ def run(options: Options) -> None:
             "sources": shown_sources,
             "options": {**options.selection, "sources": shown_sources},
             "command": [*format_assignments(options, sys.argv[1:]), "topiarist", *map(remove_secret, sys.argv[1:])],
-            PLACES: _places(options),
+            PLACES: _list_places(options),
         }
         try:
             collection = grow_collection(
@@ -211,7 +211,7 @@ def _open_blocks(options: Options, ends: ExitStack) -> BlockGrowth:
     return BlockGrowth(ends.enter_context(connect(options.cluster)))
 
 
-def _places(options: Options) -> list[str]:
+def _list_places(options: Options) -> list[str]:
     """Return the absolute paths of the sources; empty for a source that is no file."""
     named = [] if options.is_demo else options.sources
     return [os.path.abspath(source) if os.path.exists(source) else "" for source in named]
@@ -222,7 +222,7 @@ def _vector_file(options: Options) -> str | None:
     return None if options.vectors == NO_VECTORS else options.vectors
 
 
-def _vectors_named(options: Options) -> dict[str, Any]:
+def _read_vector_options(options: Options) -> dict[str, Any]:
     """Return what identifies the embeddings; empty without any."""
     if (file := _vector_file(options)) is not None:
         status = os.stat(file)
@@ -231,7 +231,7 @@ def _vectors_named(options: Options) -> dict[str, Any]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-def _recipe(options: Options) -> Recipe:
+def _build_recipe(options: Options) -> Recipe:
     from topiarist.estimators.common.options import check_device
 
     check_device(options.device)
@@ -250,18 +250,18 @@ def _recipe(options: Options) -> Recipe:
             )
         if options.topics is not None:
             raise UsageError("--topics cannot be used with --hierarchy, which sets the number of topics")
-        hierarchy = _hierarchy(options.hierarchy)
+        hierarchy = _read_hierarchy(options.hierarchy)
     recipe = options.recipe(
         hierarchy=hierarchy,
         headings=not options.no_headings,
-        fields=_fields(options.fields),
+        fields=_read_fields(options.fields),
         vectors=NO_VECTORS if options.vectors == NO_VECTORS else Recipe.vectors,
     )
     recipe.check()
     return recipe
 
 
-def _fields(setting: str) -> str:
+def _read_fields(setting: str) -> str:
     """Return the lines of a list of fields; "auto" and "none" stay."""
     if setting in ("auto", "none"):
         return setting
@@ -272,7 +272,7 @@ def _fields(setting: str) -> str:
     if Path(setting).suffix.lower() in ("", ".txt"):
         text = Path(setting).read_text("utf-8")
     else:
-        tree = _hierarchy(setting)
+        tree = _read_hierarchy(setting)
         nodes = (node for node in tree.depth_first() if node != tree.root)
         text = "\n".join("  " * (tree.depths[node] - 1) + tree.names[node] for node in nodes)
     if unknown := parse_fields(text).unknown:
@@ -281,7 +281,7 @@ def _fields(setting: str) -> str:
     return text
 
 
-def _hierarchy(name: str) -> Tree:
+def _read_hierarchy(name: str) -> Tree:
     from topiarist.trees import exchange, thesaurus
 
     text = Path(name).read_text("utf-8")
@@ -293,7 +293,7 @@ def _hierarchy(name: str) -> Tree:
     return thesaurus_.tree
 
 
-def _dry_run(stream: Stream, options: Options) -> None:
+def _print_dry_run(stream: Stream, options: Options) -> None:
     from topiarist.collection.grow.estimate import estimate_grow
 
     limits = {"leaves": options.topics, "limit": options.limit}
@@ -316,7 +316,7 @@ def _dry_run(stream: Stream, options: Options) -> None:
     print("Nothing was written.")
 
 
-def _progress(options: Options, stop: Stop) -> Progress:
+def _create_progress(options: Options, stop: Stop) -> Progress:
     from topiarist.cli.terminal.grow_progress import Events, Lines, Progress, Screen
 
     title = ", ".join(options.shown_sources)
@@ -330,7 +330,7 @@ def _progress(options: Options, stop: Stop) -> Progress:
     return Screen(notes, *arguments) if notes.is_terminal else Lines(notes, *arguments)
 
 
-def _share_read(stream: Stream) -> float | None:
+def _estimate_share_read(stream: Stream) -> float | None:
     """Return the share of the files that has been read; None for a stream."""
     n_files = len(stream.files)
     n_read = stream.files_read() if n_files >= FEWEST_FILES else None

@@ -52,7 +52,7 @@ def run(options: Options) -> None:
     if options.model == "ggm" and options.several:
         raise UsageError("--model ggm learns one label for each document", hint="Leave --several out.")
     with opened(options) as (screen, collection):
-        labels, strangers = _labels(collection, options)
+        labels, strangers = _load_labels(collection, options)
         if strangers:
             number = count_noun(len(strangers), "id")
             screen.say(f"{number} of {options.labels} not in the collection: {', '.join(map(one_line, strangers[:3]))}")
@@ -74,11 +74,11 @@ def run(options: Options) -> None:
     if options.json:
         screen.json(quality.to_dict() | {"unknown_ids": strangers})
         return
-    _show(screen, quality)
+    _print_quality(screen, quality)
     screen.next("file FOLDER NEW…", "shape FOLDER --undo")
 
 
-def _labels(collection: Collection, options: Options) -> tuple[dict[str, tuple[str, ...]] | None, list[str]]:
+def _load_labels(collection: Collection, options: Options) -> tuple[dict[str, tuple[str, ...]] | None, list[str]]:
     from topiarist.collection.classify.label_sources import read_labels
 
     if options.labels is None:
@@ -95,7 +95,7 @@ def _labels(collection: Collection, options: Options) -> tuple[dict[str, tuple[s
     return {name: labels for name, labels in rows.items() if name in known_ids}, strangers
 
 
-def _show(screen: Screen, quality: Quality) -> None:
+def _print_quality(screen: Screen, quality: Quality) -> None:
     if quality.column:
         screen.print(f"Labels are taken from the column {one_line(quality.column)}.")
     kind = "several a document" if quality.several else "one a document"

@@ -63,11 +63,11 @@ def run(options: Options) -> None:
     with opened(options) as (screen, collection):
         top = None if options.topic is None else collection.topic(options.topic)
         if options.pick:
-            _pick(screen, collection, options.pick)
+            _apply_picks(screen, collection, options.pick)
         elif source is not None:
             _propose(screen, collection, top, source, options)
         else:
-            _candidates(screen, collection, top)
+            _print_candidates(screen, collection, top)
 
 
 def _check(options: Options) -> None:
@@ -93,7 +93,7 @@ def _check(options: Options) -> None:
         check_file(options.output, force=options.force)
 
 
-def _candidates(screen: Screen, collection: Collection, top: int | None) -> None:
+def _print_candidates(screen: Screen, collection: Collection, top: int | None) -> None:
     from topiarist.collection.shape.names import collect_topic_facts
 
     outline, topics = collection.outline, collect_topic_facts(collection, top, titles=False)
@@ -119,13 +119,13 @@ def _candidates(screen: Screen, collection: Collection, top: int | None) -> None
     screen.next(f"name FOLDER --pick {first}=1", "shape FOLDER rename TOPIC NAME", "name FOLDER --with COMMAND")
 
 
-def _pick(screen: Screen, collection: Collection, picks: Sequence[str]) -> None:
+def _apply_picks(screen: Screen, collection: Collection, picks: Sequence[str]) -> None:
     from topiarist.collection.shape.names import collect_topic_facts, make_renames, pick_names
 
     topics = collect_topic_facts(collection, titles=False)
     proposals = pick_names(collection.outline, topics, picks)
     collection.shape(make_renames(proposals), refit=False)
-    _tell(screen, proposals, is_applied=True)
+    _print_proposals(screen, proposals, is_applied=True)
 
 
 def _propose(
@@ -152,12 +152,12 @@ def _propose(
     is_applied = options.apply and bool(edits)
     if is_applied:
         collection.shape(edits, refit=False)
-    _tell(screen, proposals, is_applied=is_applied)
+    _print_proposals(screen, proposals, is_applied=is_applied)
     if any(proposal.refused for proposal in proposals):
         raise SystemExit(LEFT_OUT)
 
 
-def _tell(screen: Screen, proposals: Sequence[NameProposal], *, is_applied: bool) -> None:
+def _print_proposals(screen: Screen, proposals: Sequence[NameProposal], *, is_applied: bool) -> None:
     if screen.options.json:
         screen.json({"applied": is_applied, "proposals": [proposal.to_dict() for proposal in proposals]})
         return

@@ -92,7 +92,7 @@ def _forget(screen: Screen, collection: Collection, removal: Removal, earlier: E
         screen.next("remove FOLDER … without --dry-run")
         return
     if not screen.options.yes:  # type: ignore[attr-defined]
-        _agreed(screen, collection, removal, earlier)
+        _confirm_erasure(screen, collection, removal, earlier)
     with screen.waiting("Forgetting"):
         report = forget_documents(collection, [*removal.ids, *earlier.ids])
     if screen.options.json:
@@ -109,7 +109,7 @@ def _forget(screen: Screen, collection: Collection, removal: Removal, earlier: E
         raise SystemExit(1)
 
 
-def _agreed(screen: Screen, collection: Collection, removal: Removal, earlier: EarlierRemovals) -> None:
+def _confirm_erasure(screen: Screen, collection: Collection, removal: Removal, earlier: EarlierRemovals) -> None:
     """Print what would be erased and ask for confirmation; fail without a terminal."""
     if screen.options.json or not sys.stdin.isatty():
         raise UsageError(

@@ -67,13 +67,13 @@ def run(options: Options) -> None:
             screen.say(f"Nothing is found by {options.query!r}: the review begins at random.")
         n_applied, unused = 0, 0
         if options.judgements is not None:
-            n_applied, unused = _from_file(review, options.judgements)
+            n_applied, unused = _read_answers(review, options.judgements)
         elif not options.json:
-            _from_keys(screen, review, options)
-        _report(screen, review, n_applied, unused)
+            _ask_answers(screen, review, options)
+        _print_report(screen, review, n_applied, unused)
 
 
-def _from_file(review: Review, path: str) -> tuple[int, int]:
+def _read_answers(review: Review, path: str) -> tuple[int, int]:
     """Answer proposals from a file until enough is found; return the number of answers used and left."""
     from topiarist.collection.classify.label_sources import read_labels
 
@@ -99,13 +99,13 @@ def _from_file(review: Review, path: str) -> tuple[int, int]:
     return n_before - len(answers), len(answers)
 
 
-def _from_keys(screen: Screen, review: Review, options: Options) -> None:
+def _ask_answers(screen: Screen, review: Review, options: Options) -> None:
     screen.say(HELP)
     waiting = [(row, "given") for row in (review.skipped() if options.skipped else ())]
     is_enough = review.progress.enough
     while (proposal := waiting[0] if waiting else review.next()) is not None:
-        _show(screen, review, *proposal)
-        key = KEYS.get(_key(screen))
+        _print_document(screen, review, *proposal)
+        key = KEYS.get(_read_key(screen))
         if key is None:
             screen.say(HELP)
         elif key == QUIT:
@@ -124,7 +124,7 @@ def _from_keys(screen: Screen, review: Review, options: Options) -> None:
         is_enough = review.progress.enough
 
 
-def _key(screen: Screen) -> str:
+def _read_key(screen: Screen) -> str:
     """Return the pressed key; a line without a terminal, empty at its end."""
     if sys.stdin.isatty():
         return typer.getchar().lower()
@@ -132,7 +132,7 @@ def _key(screen: Screen) -> str:
     return line.strip().lower()[:1] or "?" if line else ""
 
 
-def _show(screen: Screen, review: Review, row: int, draw: str) -> None:
+def _print_document(screen: Screen, review: Review, row: int, draw: str) -> None:
     from topiarist.collection.search.hits import find_places
 
     collection = review.collection
@@ -146,10 +146,10 @@ def _show(screen: Screen, review: Review, row: int, draw: str) -> None:
     screen.cut((describe_progress(review.progress), "dim"))
 
 
-def _report(screen: Screen, review: Review, n_applied: int, unused: int) -> None:
+def _print_report(screen: Screen, review: Review, n_applied: int, unused: int) -> None:
     progress = review.progress
     if screen.options.json:
-        screen.json(_body(review, n_applied, unused))
+        screen.json(_build_body(review, n_applied, unused))
         return
     screen.print(describe_progress(progress))
     screen.print((describe_stopping(progress), "bold"))
@@ -158,7 +158,7 @@ def _report(screen: Screen, review: Review, n_applied: int, unused: int) -> None
     screen.next(("review FOLDER --label {}", review.label), ("find FOLDER {}", f"label:{format_phrase(review.label)}"))
 
 
-def _body(review: Review, n_applied: int, unused: int) -> dict[str, Any]:
+def _build_body(review: Review, n_applied: int, unused: int) -> dict[str, Any]:
     progress, proposal = review.progress, review.next()
     following = None
     if proposal is not None:

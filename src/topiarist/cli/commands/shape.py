@@ -65,15 +65,15 @@ def run(options: Options) -> None:
     _check(options)
     with opened(options) as (screen, collection):
         if options.log:
-            _log(screen, collection)
+            _print_log(screen, collection)
         elif options.words:
-            _words(screen, collection)
+            _print_words(screen, collection)
         elif options.undo:
             _undo(screen, collection, dry=options.dry_run)
         elif options.interactive:
-            _converse(screen, collection)
+            _run_interactively(screen, collection)
         else:
-            _edit(screen, collection, options)
+            _run_edits(screen, collection, options)
 
 
 def _check(options: Options) -> None:
@@ -95,7 +95,7 @@ def _check(options: Options) -> None:
         )
 
 
-def _edits_of(words: Sequence[str]) -> tuple[Edit, ...]:
+def _parse_edits(words: Sequence[str]) -> tuple[Edit, ...]:
     from topiarist.collection.shape.edit_language import parse_edit_words, read_edits
 
     if len(words) == 1 and words[0].lower().endswith(FILES):
@@ -112,7 +112,7 @@ def _edits_of(words: Sequence[str]) -> tuple[Edit, ...]:
     return (parse_edit_words(list(words)),)
 
 
-def _edit(screen: Screen, collection: Collection, options: Options) -> None:
+def _run_edits(screen: Screen, collection: Collection, options: Options) -> None:
     from topiarist.collection.shape.edit_language import EDIT_FORMS
     from topiarist.collection.shape.history import preview_edits
     from topiarist.collection.shape.previews import take_snapshot
@@ -121,7 +121,7 @@ def _edit(screen: Screen, collection: Collection, options: Options) -> None:
     if not options.edits and not options.refit:
         hint = f"{EDIT_FORMS['rename']}, or --interactive"
         raise UsageError(f"expected one action: {', '.join(EDIT_FORMS)}", hint=hint)
-    edits = _edits_of(options.edits) if options.edits else ()
+    edits = _parse_edits(options.edits) if options.edits else ()
     before = take_snapshot(collection.outline, collection)
     shape, uses = preview_edits(collection, edits), find_word_uses(collection, edits)
     if options.refit and edits and not shape.pending:
@@ -200,7 +200,7 @@ def _print_result(screen: Screen, result: EditResult, *, is_dry: bool, seconds: 
     screen.print(f"{summary}: {count_noun(before, 'topic')} before, {after:,} after.{took}")
     pairs = [*zip_longest(result.uses, result.uses_after)]
     screen.list_items(pairs, MAX_LISTED, lambda pair: screen.print(f"  {one_line(describe_word_use(*pair))}"))
-    _show_changes(screen, result.changes)
+    _print_topic_changes(screen, result.changes)
     if result.pending:
         estimate = "The tree would be fitted again; sizes before that are estimates."
         screen.print((estimate if is_dry else "Not fitted again yet.", "yellow"))
@@ -210,7 +210,7 @@ def _print_result(screen: Screen, result: EditResult, *, is_dry: bool, seconds: 
         screen.next(*["shape FOLDER --refit"] * result.pending, "tree FOLDER", "shape FOLDER --undo")
 
 
-def _show_changes(screen: Screen, changes: Sequence[TopicChange]) -> None:
+def _print_topic_changes(screen: Screen, changes: Sequence[TopicChange]) -> None:
     listed_changes = [change for change in changes if not change.has_only_new_words]
     if listed_changes:
         screen.print((f"\n{'before':>8}    {'after':>8}  {'id':>4}  topic", "dim"))
@@ -227,10 +227,10 @@ def _show_changes(screen: Screen, changes: Sequence[TopicChange]) -> None:
 def _print_change(screen: Screen, change: TopicChange) -> None:
     sizes = ["–" if side is None else f"{side.documents:,.0f}" for side in (change.before, change.after)]
     style = "green" if change.before is None else "red" if change.after is None else ""
-    screen.cut(f"{sizes[0]:>8}  → {sizes[1]:>8}  {change.topic:>4}  ", (_renamed(change), style))
+    screen.cut(f"{sizes[0]:>8}  → {sizes[1]:>8}  {change.topic:>4}  ", (_describe_renaming(change), style))
 
 
-def _renamed(change: TopicChange) -> str:
+def _describe_renaming(change: TopicChange) -> str:
     old, other = change.before, change.after
     if old is None or other is None:
         return one_line(other.path) if other else f"{one_line(old.path if old else '')}, gone"
@@ -257,11 +257,11 @@ def _undo(screen: Screen, collection: Collection, *, dry: bool) -> None:
         screen.json({"undone": step, "dry_run": dry, "changes": [change.to_dict() for change in changes]})
         return
     screen.print("Would be undone: " if dry else "Undone: ", (one_line(step), "bold"))
-    _show_changes(screen, changes)
+    _print_topic_changes(screen, changes)
     screen.next("shape FOLDER --undo" if dry else "tree FOLDER", "shape FOLDER --log")
 
 
-def _log(screen: Screen, collection: Collection) -> None:
+def _print_log(screen: Screen, collection: Collection) -> None:
     from topiarist.collection.shape.history import UNDO, summarise_step
     from topiarist.collection.shape.kept_names import NameChanges
     from topiarist.storage.edit_log import history
@@ -284,7 +284,7 @@ def _log(screen: Screen, collection: Collection) -> None:
     screen.next("shape FOLDER --undo", "compare FOLDER --before")
 
 
-def _words(screen: Screen, collection: Collection) -> None:
+def _print_words(screen: Screen, collection: Collection) -> None:
     outline = collection.outline
     united_words: dict[str, list[str]] = {}
     for spelling, word in outline.united.items():
@@ -306,14 +306,14 @@ def _words(screen: Screen, collection: Collection) -> None:
     screen.next("shape FOLDER seed TOPIC with WORD", "shape FOLDER forget WORD")
 
 
-def _converse(screen: Screen, collection: Collection) -> None:
+def _run_interactively(screen: Screen, collection: Collection) -> None:
     """Read lines until there are no more. Edits show at once; the tree is fitted again when that is asked for."""
     folder = collection.folder.display_path
     if sys.stdin.isatty():
         screen.say(f"{folder}: {count_noun(len(collection), 'document')}. Type an edit, or help; quit ends.")
         tree.show(screen, collection, collection.outline.root, tree.Options(folder=folder, depth=2))
     failed = 0
-    for line in _lines():
+    for line in _read_lines():
         word, _, rest = line.partition(" ")
         if word in ("quit", "exit", "q"):
             break
@@ -356,10 +356,10 @@ def _answer_line(screen: Screen, collection: Collection, word: str, rest: str, l
         screen.print(f"Undone: {undo_last_step(collection)}")
     else:
         _apply(screen, collection, () if word == "refit" else (parse_edit_line(line),), refit=word == "refit")
-    _show_changes(screen, compare_snapshots(snapshot_before, take_snapshot(collection.outline, collection)))
+    _print_topic_changes(screen, compare_snapshots(snapshot_before, take_snapshot(collection.outline, collection)))
 
 
-def _lines() -> Iterator[str]:
+def _read_lines() -> Iterator[str]:
     if not sys.stdin.isatty():
         yield from (plain for line in sys.stdin if (plain := line.strip()) and not plain.startswith("#"))
         return

@@ -63,16 +63,20 @@ def run(options: Options) -> None:
         search = Search.from_examples(collection, like, unlike)
         result = search.page(options.number, topic=options.topic, why=options.why)
         if options.save:
-            save(screen, collection, SavedSearch(options.save, _query(collection, options), topic=options.topic or ""))
+            save(
+                screen,
+                collection,
+                SavedSearch(options.save, _choose_query(collection, options), topic=options.topic or ""),
+            )
     if options.json:
         screen.json({"query": " ".join(options.documents), **result.to_dict()})
     else:
-        _show(screen, options, result, noun)
+        _print_result(screen, options, result, noun)
     if not result.hits:
         raise SystemExit(NOTHING_FOUND)
 
 
-def _query(collection: Collection, options: Options) -> str:
+def _choose_query(collection: Collection, options: Options) -> str:
     unlike = options.not_ or []
     for name in (*options.documents, *unlike):
         if name not in collection.documents:
@@ -93,7 +97,7 @@ def _find_document(collection: Collection, options: Options, name: str) -> str |
     return collection.documents.row_of(name)
 
 
-def _show(screen: Screen, options: Options, result: SearchResult, unit: str) -> None:
+def _print_result(screen: Screen, options: Options, result: SearchResult, unit: str) -> None:
     if result.message:
         screen.print(result.message)
     if not result.hits:

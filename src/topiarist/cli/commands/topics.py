@@ -64,7 +64,7 @@ def run(options: Options) -> None:
         print_json(body | ({} if stream.counts is None else {"reading": asdict(stream.counts)}), allow_nan=True)
     else:
         show(topics, Console(), seconds, demo=options.is_demo)
-    _leave(stream, is_interrupted=topics.stopped == "interrupted")
+    _exit_without_topics(stream, is_interrupted=topics.stopped == "interrupted")
 
 
 def _count_documents(stream: Stream, options: Options, notes: Console) -> Corpus:
@@ -75,7 +75,9 @@ def _count_documents(stream: Stream, options: Options, notes: Console) -> Corpus
     recipe = options.recipe()
     try:
         with notes.status("  0 documents") as status:
-            language, documents = detect_or_parse_language(_passing(stream.documents(), status), recipe.language)
+            language, documents = detect_or_parse_language(
+                _watch_documents(stream.documents(), status), recipe.language
+            )
             corpus = Corpus.from_documents(
                 documents, recipe.counting(language), keep_texts=False, n_jobs=options.threads
             )
@@ -90,14 +92,14 @@ def _count_documents(stream: Stream, options: Options, notes: Console) -> Corpus
     return corpus
 
 
-def _passing(documents: Iterator[Document], status: Any) -> Iterator[Document]:
+def _watch_documents(documents: Iterator[Document], status: Any) -> Iterator[Document]:
     for number, document in enumerate(documents, 1):
         if number % 200 == 0:
             status.update(f"  {number:,} documents")
         yield document
 
 
-def _leave(stream: Stream, *, is_interrupted: bool) -> None:
+def _exit_without_topics(stream: Stream, *, is_interrupted: bool) -> None:
     notes, problems = Console(stderr=True), stream.problems
     if problems:
         notes.print(f"\nLeft out ({len(problems):,}):", highlight=False)

@@ -56,7 +56,7 @@ def run(options: Options) -> None:
         screen.print()
         show(screen, collection, top, options)
         _note_number(screen, collection, top, options)
-        _notes(screen, collection)
+        _print_notes(screen, collection)
         tree, sizes = collection.outline.tree, collection.tree.sizes
         largest = max(tree.children(tree.root) or (tree.root,), key=lambda node: sizes[node])
         topic = collection.outline.topics[largest]
@@ -175,10 +175,10 @@ def show(screen: Screen, collection: Collection, top: int, options: Options) -> 
             screen.cut((branch, "dim"))
             continue
         node = nodes[place]
-        first, style, rest, joint = _label(collection, node, options.words)
+        first, style, rest, joint = _describe_label(collection, node, options.words)
         room = edge - count_columns(branch)
         first = shorten(to_ascii(first) if screen.ascii else to_printable(first), room, "…")
-        words = _words_within(rest, joint, room - count_columns(first), screen.ascii)
+        words = _join_words(rest, joint, room - count_columns(first), screen.ascii)
         gap = " " * max(0, edge - count_columns(branch + first + words))
         tail = f"  {sizes[place]:>{wide}}  {numbers[place]:>{id_wide}}  {hidden_counts.get(node, '')}".rstrip()
         screen.cut((branch, "dim"), (first, style), words, gap, (tail, "dim"))
@@ -210,7 +210,7 @@ def _select_drawn(collection: Collection, top: int, options: Options) -> tuple[T
     return edit.tree, [nodes[place] for place in edit.origin]
 
 
-def _label(collection: Collection, node: int, n_words: int) -> tuple[str, str, list[str], str]:
+def _describe_label(collection: Collection, node: int, n_words: int) -> tuple[str, str, list[str], str]:
     """Return the name of a topic, its style, its other words, and what joins them to the name."""
     outline = collection.outline
     name, words = outline.tree.names[node], list(collection.tree.nodes[node].words[:n_words])
@@ -220,7 +220,7 @@ def _label(collection: Collection, node: int, n_words: int) -> tuple[str, str, l
     return name, "bold", [word for word in words if word not in name.split(DOT)], DOT
 
 
-def _words_within(words: list[str], joint: str, room: int, ascii: bool) -> str:
+def _join_words(words: list[str], joint: str, room: int, ascii: bool) -> str:
     from topiarist.trees.tree_text import count_columns, to_ascii, to_printable
 
     text = ""
@@ -252,7 +252,7 @@ def _note_number(screen: Screen, collection: Collection, top: int, options: Opti
     screen.print(f"{n_shown:,} siblings: {reason}")
 
 
-def _notes(screen: Screen, collection: Collection) -> None:
+def _print_notes(screen: Screen, collection: Collection) -> None:
     from topiarist.collection.unsorted import list_unsorted
 
     outline, hard = collection.outline, int(collection.hard_to_place.sum())

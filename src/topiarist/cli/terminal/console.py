@@ -114,7 +114,7 @@ def protect_streams() -> Iterator[None]:
     """Finish a change even if the reader of the output closes its pipe."""
     original_streams = sys.stdout, sys.stderr
     try:
-        sys.stdout, sys.stderr = (_deaf(stream) for stream in original_streams)
+        sys.stdout, sys.stderr = (_ignore_broken_pipe(stream) for stream in original_streams)
         yield
     finally:
         own_streams, (sys.stdout, sys.stderr) = (sys.stdout, sys.stderr), original_streams
@@ -122,7 +122,7 @@ def protect_streams() -> Iterator[None]:
             stream.flush()
 
 
-def _deaf(stream: Any) -> Any:
+def _ignore_broken_pipe(stream: Any) -> Any:
     """Stream that ignores a closed pipe."""
     try:
         number = stream.fileno()

@@ -46,18 +46,18 @@ def explain_failures(*, debug: bool, writes: bool = False) -> Iterator[None]:
             yield
             sys.stdout.flush()
     except TopiaristError as error:
-        _leave(f"Error: {error}", error.exit_code, debug)
+        _exit_with_message(f"Error: {error}", error.exit_code, debug)
     except KeyboardInterrupt as stopped:
-        _leave(f"Stopped. {stopped}".rstrip(), INTERRUPTED_EXIT, debug)
+        _exit_with_message(f"Stopped. {stopped}".rstrip(), INTERRUPTED_EXIT, debug)
     except BrokenPipeError:
         with suppress(OSError):
             silence(sys.stdout.fileno())
         if writes:
-            _leave("Error: the reader of the output left before the work was done.", RESOURCES, debug)
+            _exit_with_message("Error: the reader of the output left before the work was done.", RESOURCES, debug)
         sys.exit(0)
     except MemoryError as error:
-        _leave_without_memory(error, debug)
-        _leave(
+        _exit_without_memory(error, debug)
+        _exit_with_message(
             "Error: not enough memory for this collection.\n"
             "  Try: --limit 100000, or min-documents = 10 in topiarist.toml",
             RESOURCES,
@@ -66,25 +66,27 @@ def explain_failures(*, debug: bool, writes: bool = False) -> Iterator[None]:
     except OSError as error:
         if error.errno in REFUSALS:
             message, advice = REFUSALS[error.errno]
-            _leave(f"Error: {message} ({error.filename or 'while writing'}).\n  Try: {advice}", RESOURCES, debug)
-        _leave_without_memory(error, debug)
-        _leave(_fault(error), OUR_FAULT, debug)
+            _exit_with_message(
+                f"Error: {message} ({error.filename or 'while writing'}).\n  Try: {advice}", RESOURCES, debug
+            )
+        _exit_without_memory(error, debug)
+        _exit_with_message(_describe_fault(error), OUR_FAULT, debug)
     except Exception as error:
-        missing = to_limit_error(error) or (_no_files_left() if isinstance(error, ImportError) else None)
+        missing = to_limit_error(error) or (_find_file_limit() if isinstance(error, ImportError) else None)
         if missing is not None:
-            _leave(f"Error: {missing}", RESOURCES, debug)
-        _leave_without_memory(error, debug)
-        _leave(_fault(error), OUR_FAULT, debug)
+            _exit_with_message(f"Error: {missing}", RESOURCES, debug)
+        _exit_without_memory(error, debug)
+        _exit_with_message(_describe_fault(error), OUR_FAULT, debug)
 
 
 def check_address_space() -> None:
     """Raise an error if the libraries cannot be loaded within the limit of memory, instead of waiting for ever."""
     limit = _read_address_limit()
     if limit is not None and limit < MIN_ADDRESS_SPACE:
-        raise _lack_of_address_space(limit)
+        raise _create_address_space_error(limit)
 
 
-def _leave_without_memory(error: BaseException, debug: bool) -> None:
+def _exit_without_memory(error: BaseException, debug: bool) -> None:
     """Leave if the limit of memory is nearly reached: libraries report that as all kinds of errors.
 
     A library that could not be loaded, or one large table, can have failed far below the limit.
@@ -92,10 +94,10 @@ def _leave_without_memory(error: BaseException, debug: bool) -> None:
     limit = _read_address_limit()
     is_lack = isinstance(error, MemoryError | ImportError) or getattr(error, "errno", None) == errno.ENOMEM
     if limit is not None and _read_address_space() > (0.5 if is_lack else 0.9) * limit:
-        _leave(f"Error: {_lack_of_address_space(limit)}", RESOURCES, debug)
+        _exit_with_message(f"Error: {_create_address_space_error(limit)}", RESOURCES, debug)
 
 
-def _lack_of_address_space(limit: int) -> SystemLimitError:
+def _create_address_space_error(limit: int) -> SystemLimitError:
     needed = f"any command needs {size(MIN_ADDRESS_SPACE)}" if limit < MIN_ADDRESS_SPACE else "this took more"
     return SystemLimitError(
         f"there is not enough memory: the limit is {size(limit)}, and {needed}; "
@@ -123,7 +125,7 @@ def _read_address_space() -> int:
         return 0
 
 
-def _no_files_left() -> SystemLimitError | None:
+def _find_file_limit() -> SystemLimitError | None:
     """Return whether the limit of open files is reached, which Python reports as a missing module."""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
@@ -132,15 +134,15 @@ def _no_files_left() -> SystemLimitError | None:
     return None
 
 
-def _leave(message: str, code: int, debug: bool) -> None:
+def _exit_with_message(message: str, code: int, debug: bool) -> None:
     if debug:
         traceback.print_exc()
     with suppress(BrokenPipeError):
-        print(_wrapped(clean(message)), file=sys.stderr, flush=True)
+        print(_wrap_message(clean(message)), file=sys.stderr, flush=True)
     sys.exit(code)
 
 
-def _wrapped(message: str) -> str:
+def _wrap_message(message: str) -> str:
     """Wrap lines at words on a terminal; leave them whole in a pipe."""
     if not sys.stderr.isatty():
         return message
@@ -149,7 +151,7 @@ def _wrapped(message: str) -> str:
     return "\n".join(textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False) for line in lines)
 
 
-def _fault(error: BaseException) -> str:
+def _describe_fault(error: BaseException) -> str:
     """A fault of ours: the trace goes to a file, which names places in our code and no document text."""
     with tempfile.NamedTemporaryFile("w", prefix="topiarist-", suffix=".log", delete=False) as log:
         for line in traceback.extract_tb(error.__traceback__):

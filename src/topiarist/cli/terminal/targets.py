@@ -23,13 +23,13 @@ REPORT, HEAD = b'<meta name="generator" content="topiarist report">', 4096  # wh
 
 def check_file(target: str, *, force: bool) -> None:
     """A file that may be written: not a folder, not in a collection, and not there unless it may be replaced."""
-    _outside(target)
+    _refuse_collection_folder(target)
     if os.path.isdir(target):
         raise UsageError(
             f"{target} is a folder, and a file is to be written",
             hint=f"Write to a file in it, such as {os.path.join(target, 'NAME.csv')}.",
         )
-    _new(target, force=force)
+    _refuse_existing(target, force=force)
 
 
 def check_report(target: str, *, force: bool) -> None:
@@ -46,8 +46,8 @@ def _is_report(target: str) -> bool:
 
 def check_model(target: str, *, force: bool) -> None:
     """A folder that may be written: a new one, or one in which there is a model and nothing else."""
-    _outside(target)
-    _new(target, force=force)
+    _refuse_collection_folder(target)
+    _refuse_existing(target, force=force)
     if not os.path.lexists(target):
         return
     if os.path.islink(target) or not Path(target, DESCRIPTION).is_file():
@@ -57,7 +57,7 @@ def check_model(target: str, *, force: bool) -> None:
         raise UsageError(f"{target} holds more than a model: {strangers[0]}", hint="Choose another name.")
 
 
-def _outside(target: str) -> None:
+def _refuse_collection_folder(target: str) -> None:
     place = Path(os.path.realpath(target))
     for folder in (place, *place.parents):
         if _holds_a_collection(folder):
@@ -75,7 +75,7 @@ def _holds_a_collection(folder: Path) -> bool:
     return {GROWING, LOCK} <= names or any(map(GENERATION.fullmatch, names))
 
 
-def _new(target: str, *, force: bool) -> None:
+def _refuse_existing(target: str, *, force: bool) -> None:
     if os.path.lexists(target) and not force:
         raise UsageError(f"{target} exists already", hint="Use --force to replace it, or choose another name.")
 
@@ -90,7 +90,7 @@ def check_figure(path: str | None, *, force: bool = False) -> None:
         )
     if not Path(path).absolute().parent.is_dir():
         raise UsageError(f"the folder {Path(path).parent} does not exist", hint=f"Write it to {Path(path).name}.")
-    _new(path, force=force)
+    _refuse_existing(path, force=force)
     if importlib.util.find_spec("matplotlib") is None:
         folder, name = os.path.split(typed_command())
         pip = os.path.join(folder, "pip") if name and folder else "pip"

@@ -144,7 +144,7 @@ def _evaluate_filing(
     predictions, basis = cached_predictions, categories.heldout
     is_training_data = basis is None or not len(basis.rows)
     if is_training_data:
-        basis = _training_answers(collection, categories, rows, predictions, basis)
+        basis = _predict_training_documents(collection, categories, rows, predictions, basis)
     assert basis is not None  # noqa: S101
     return Filing(
         categories,
@@ -168,7 +168,7 @@ def predict_rows(
     return categories.predict_labels(collection.all_counts[rows], names, select_vectors(collection, categories, rows))
 
 
-def _training_answers(
+def _predict_training_documents(
     collection: Collection, categories: Categories, rows: Array, predictions: PredictedLabels, heldout: HeldOut | None
 ) -> HeldOut:
     """Compare the labels of documents with predictions of the model that was trained on them."""
@@ -289,7 +289,7 @@ def explain_filing(
     )
     result = []
     for place, label_shares in enumerate(shares):
-        label, certain = _accepted_label(filing, documents, label_shares), {}
+        label, certain = _find_accepted_label(filing, documents, label_shares), {}
         if predictions is not None and certainty is not None:
             certain = {
                 names[predictions.label[at]]: float(certainty[at]) for at in np.flatnonzero(predictions.place == place)
@@ -300,13 +300,16 @@ def explain_filing(
         others = tuple(names[column] for column in order.tolist() if column != label)[:n_alternatives]
         result.append(
             FilingAnswer(
-                label, () if predictions is not None else _heading_path(filing, label_shares, label), certain, others
+                label,
+                () if predictions is not None else _find_heading_path(filing, label_shares, label),
+                certain,
+                others,
             )
         )
     return result
 
 
-def _accepted_label(filing: Filing, documents: FiledRows, shares: Array) -> int:
+def _find_accepted_label(filing: Filing, documents: FiledRows, shares: Array) -> int:
     if documents.label is not None:
         return documents.label
     if documents.level == UNFILED:
@@ -314,7 +317,7 @@ def _accepted_label(filing: Filing, documents: FiledRows, shares: Array) -> int:
     return int(np.where(filing.categories.headings.groups[documents.level] == documents.group, shares, -1.0).argmax())
 
 
-def _heading_path(filing: Filing, shares: Array, label: int) -> tuple[tuple[str, str, float], ...]:
+def _find_heading_path(filing: Filing, shares: Array, label: int) -> tuple[tuple[str, str, float], ...]:
     headings, path = filing.categories.headings, []
     for level in range(headings.levels):
         group = headings.groups[level, label]

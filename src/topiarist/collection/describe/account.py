@@ -56,7 +56,7 @@ def build_account(collection: Collection) -> tuple[AccountEntry, ...]:
         entries.append(
             AccountEntry("left_out", problems, f"{problems:,} {noun} of what was left out or not read whole")
         )
-    entries += _language_entries(collection)
+    entries += _describe_languages(collection)
     if exclusions.repeated_said:
         entries.append(AccountEntry("repeated", exclusions.repeated_documents, exclusions.repeated_said))
     if exclusions.copies_said:
@@ -68,7 +68,7 @@ def build_account(collection: Collection) -> tuple[AccountEntry, ...]:
         relative_clause = "that was removed" if len(removed_ids) == 1 else "that were removed"
         sentence = describe_excluded(len(removed_ids) - n_passages, n_passages, relative_clause)
         entries.append(AccountEntry("removed", len(removed_ids), f"{sentence} out when it is grown again"))
-    entries += _embedding_entries(collection)
+    entries += _describe_embeddings(collection)
     if (short_texts := find_short_texts(collection)) is not None:
         entries.append(AccountEntry("short", len(collection), short_texts.sentence))
     return tuple(entries)
@@ -98,7 +98,7 @@ def describe_reading(reading: dict[str, int]) -> str:
     return f"{reading['read']:,} read from {files:,} file{'s' * (files != 1)}{ending}"
 
 
-def _embedding_entries(collection: Collection) -> list[AccountEntry]:
+def _describe_embeddings(collection: Collection) -> list[AccountEntry]:
     if collection.vectors is None:
         return []
     number, n_embedded = len(collection), int(np.count_nonzero(find_rows_with_vectors(collection.vectors)))
@@ -107,7 +107,7 @@ def _embedding_entries(collection: Collection) -> list[AccountEntry]:
     return [AccountEntry("vectors", n_embedded, f"{n_embedded:,} documents have a vector{origin}{missing_note}")]
 
 
-def _language_entries(collection: Collection) -> Iterator[AccountEntry]:
+def _describe_languages(collection: Collection) -> Iterator[AccountEntry]:
     sizes, n_undetected = language_sizes(collection)
     has_column, noun = bool(collection.settings.get(LANGUAGE_COLUMN)), count_documents(collection)
 

@@ -74,7 +74,7 @@ def _check_request(request: Request) -> None:
 
 async def _parse_body(request: Request) -> dict[str, Any]:
     if not request.headers.get("content-type", "").startswith(failures.JSON):
-        has_token = await _with_token(request)
+        has_token = await _check_token(request)
         return bodies.of_form(await has_token.form(max_files=200, max_part_size=safety.LARGEST))
     try:
         data = await request.body()
@@ -84,7 +84,7 @@ async def _parse_body(request: Request) -> dict[str, Any]:
         raise RequestValidationError([wrong]) from error
 
 
-async def _with_token(request: Request) -> Request:
+async def _check_token(request: Request) -> Request:
     """Return the request after its form token was checked in the first bytes of the body."""
     session: Session = request.app.state.session
     messages: list[Any] = []
@@ -196,15 +196,15 @@ class Conflict:
     state: str
 
 
-def _since(session: Session, view: View, state: str) -> tuple[str, ...]:
+def _list_changes_since(session: Session, view: View, state: str) -> tuple[str, ...]:
     done = session.history(view, state)
     text = tuple(describe_step(view.collection.generation.database, item) for item in done[:MAX_EDITS])
     if len(done) > MAX_EDITS:
         return (*text, translate("and {number} more", number=len(done) - MAX_EDITS))
-    return text or (_other_documents(view, state),)
+    return text or (_explain_other_documents(view, state),)
 
 
-def _other_documents(view: View, state: str) -> str:
+def _explain_other_documents(view: View, state: str) -> str:
     """Return why a page belongs to another generation: documents were removed, restored or grown anew."""
     folder, database = view.collection.folder, view.collection.generation.database
     newest = next(iter(edit_log.history(database, limit=1)), None)
@@ -215,9 +215,9 @@ def _other_documents(view: View, state: str) -> str:
     return translate("removed documents were restored") if is_restored else translate(GROWN_AGAIN)
 
 
-def _title(view: View, state: str) -> str:
+def _name_conflict(view: View, state: str) -> str:
     if generation_of(state) != generation_of(view.mark):
-        text = _other_documents(view, state)
+        text = _explain_other_documents(view, state)
         return text[0].upper() + text[1:]
     return translate("The collection has changed")
 
@@ -231,8 +231,8 @@ def answer_conflict(
     """
     view = session.fresh()
     conflict = Conflict(**{
-        "title": _title(view, body.state),
-        "since": _since(session, view, body.state),
+        "title": _name_conflict(view, body.state),
+        "since": _list_changes_since(session, view, body.state),
         "action": request.scope["route"].path,
         "values": repeat_fields(body, *without),
         "back": safe_back(request, body.back),

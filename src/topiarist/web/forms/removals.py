@@ -25,7 +25,7 @@ def remove(request: Request, session: Session, body: Removed) -> Response:
         return _answer_conflict(request, session, view, body)
     result = _plan_removal(view, body)
     if not body.sure:
-        question = translate("Remove {extent}", extent=_extent(result))
+        question = translate("Remove {extent}", extent=_describe_extent(result))
         return ask_confirmation(request, session, body, question, _describe_removal(view, result))
     try:
         with session.writer() as collection:
@@ -56,7 +56,7 @@ def _describe_removal(view: View, removal: Removal) -> str:
     )  # fmt: skip
 
 
-def _extent(removal: Removal) -> str:
+def _describe_extent(removal: Removal) -> str:
     extent = removal.extent
     documents, passages = CountedNoun(extent.documents, "document"), CountedNoun(extent.rows, "passage")
     if not extent.cut:
@@ -71,7 +71,7 @@ def _extent(removal: Removal) -> str:
 
 def _answer_conflict(request: Request, session: Session, view: View, body: Removed) -> Response:
     try:
-        extent = _extent(_plan_removal(view, body))
+        extent = _describe_extent(_plan_removal(view, body))
         reason, button = translate("remove {extent}", extent=extent), translate("Remove {extent}…", extent=extent)
     except UsageError as error:
         reason, button = error.message, ""

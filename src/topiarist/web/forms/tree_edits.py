@@ -33,7 +33,7 @@ def edit(request: Request, session: Session, body: Edited) -> Response:
 
     The state that the user saw is compared under the lock.
     """
-    values = _completed(session.view(), shape.Ask(**{name: getattr(body, name) for name in VALUES}, ready=True))
+    values = _complete_form(session.view(), shape.Ask(**{name: getattr(body, name) for name in VALUES}, ready=True))
     tree_edit = shape.edit_of(values)
     try:
         with session.writer() as collection:
@@ -51,7 +51,7 @@ def edit(request: Request, session: Session, body: Edited) -> Response:
     return back(request, "" if is_removed else body.back, addresses.overview())
 
 
-def _completed(view: View, form: shape.Ask) -> shape.Ask:
+def _complete_form(view: View, form: shape.Ask) -> shape.Ask:
     """Return the edit of ticked topics: the first one is edited, and a missing name is proposed."""
     if form.topic is not None or form.edit not in (*shape.MULTI_TOPIC_EDITS, "ignore") or not form.others:
         return form

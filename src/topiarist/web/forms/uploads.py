@@ -43,7 +43,7 @@ EMPTY = "No text found"
 def bring(request: Request, session: Session, body: UploadBody) -> Response:
     """Preview the assignments of new documents."""
     view = session.view()
-    documents, problems = _documents(view, body)
+    documents, problems = _read_documents(view, body)
     columns = new.column_fields(view, body.columns)
     if not documents and wants_data(request):
         raise InputError(
@@ -91,7 +91,7 @@ def _store(session: Session, documents: list[Document], dates: str | None) -> in
             time.sleep(0.1)
 
 
-def _documents(view: View, body: UploadBody) -> tuple[list[Document], tuple[str, ...]]:
+def _read_documents(view: View, body: UploadBody) -> tuple[list[Document], tuple[str, ...]]:
     result: list[Document] = []
     problems: list[str] = []
     if len(body.text) > LONGEST_PASTED:
@@ -111,7 +111,7 @@ def _documents(view: View, body: UploadBody) -> tuple[list[Document], tuple[str,
             if len(result) >= MAX_DOCUMENTS:
                 break
             part = Path(folder) / secrets.token_hex(8)
-            documents, trouble = _uploaded(part, item, MAX_DOCUMENTS - len(result), settings, column_counts)
+            documents, trouble = _read_upload(part, item, MAX_DOCUMENTS - len(result), settings, column_counts)
             result += documents
             problems += trouble
     problems += [
@@ -127,7 +127,7 @@ def _documents(view: View, body: UploadBody) -> tuple[list[Document], tuple[str,
     return result, tuple(problems[:20])
 
 
-def _uploaded(
+def _read_upload(
     folder: Path,
     upload: UploadFile,
     max_documents: int,

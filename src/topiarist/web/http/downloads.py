@@ -83,7 +83,9 @@ def report_file(view: Annotated[View, Depends(_view)]) -> Response:
     value = view.remember_labels(
         ("report", current_language()), lambda: "".join(report.pieces(view, "typical")).encode("utf-8", "replace")
     )
-    return Response(value, media_type="text/html; charset=utf-8", headers=_attachment_headers(f"{view.title}.html"))
+    return Response(
+        value, media_type="text/html; charset=utf-8", headers=_create_attachment_headers(f"{view.title}.html")
+    )
 
 
 def export(
@@ -106,16 +108,16 @@ def export(
     rows = search.filter_rows(view, rows, tag=only.tag, label=only.label)
     name = re.sub(r"[^\w-]+", "-", q or only.tag or only.label or f"topic-{topic_id}").strip("-")[:60] or "documents"
     return StreamingResponse(
-        _lines(view, rows, kind), media_type=KINDS[kind], headers=_attachment_headers(f"{name}.{kind}")
+        _iterate_lines(view, rows, kind), media_type=KINDS[kind], headers=_create_attachment_headers(f"{name}.{kind}")
     )
 
 
-def _lines(view: View, rows: Any, kind: str) -> Iterator[str]:
+def _iterate_lines(view: View, rows: Any, kind: str) -> Iterator[str]:
     """Yield the file in batches of documents."""
     names = name_columns(view.collection)
     header = (*HEADER, *MARKS, *names.values())
     if kind == "csv":
-        yield BYTE_ORDER_MARK + _csv([header])
+        yield BYTE_ORDER_MARK + _format_csv([header])
     for start in range(0, len(rows), BATCH):
         batch_rows = rows[start : start + BATCH].tolist()
         column_values = iter_row_facts(view.collection, batch_rows, names)
@@ -126,14 +128,14 @@ def _lines(view: View, rows: Any, kind: str) -> Iterator[str]:
             )
         ]
         if kind == "csv":
-            yield _csv([[_cell(record[name]) for name in header] for record in values])
+            yield _format_csv([[_format_cell(record[name]) for name in header] for record in values])
         elif kind == "jsonl":
             yield "".join(json.dumps(remove_all_controls(record), ensure_ascii=False) + "\n" for record in values)
         else:
             yield "".join(remove_controls(record["title"] or record["id"]) + "\n" for record in values)
 
 
-def _cell(value: Any) -> Any:
+def _format_cell(value: Any) -> Any:
     """Return a value as the text of a cell."""
     if isinstance(value, list):
         return SEPARATOR.join(map(str, value))
@@ -155,7 +157,7 @@ def _format_document(view: View, row: int, document: Document) -> dict[str, Any]
     }
 
 
-def _csv(rows: Any) -> str:
+def _format_csv(rows: Any) -> str:
     file = io.StringIO(newline="")
     header, *rest = rows
     write_spreadsheet(file, header, rest)
@@ -175,14 +177,14 @@ def original(
     descriptor = None if result is None else open_original(result)
     if result is None or descriptor is None:
         name = re.sub(r"[^\w.-]+", "_", document.id)[-80:] or "document"
-        headers = _attachment_headers(name if name.endswith(".txt") else f"{name}.txt")
+        headers = _create_attachment_headers(name if name.endswith(".txt") else f"{name}.txt")
         return Response(document.text, media_type=TEXT, headers=headers)
     size = str(os.fstat(descriptor).st_size)
-    headers = {**_attachment_headers(result.name), "Content-Length": size}
-    return StreamingResponse(_pieces(descriptor, int(size)), media_type=BYTES, headers=headers)
+    headers = {**_create_attachment_headers(result.name), "Content-Length": size}
+    return StreamingResponse(_read_blocks(descriptor, int(size)), media_type=BYTES, headers=headers)
 
 
-def _pieces(descriptor: int, size: int) -> Iterator[bytes]:
+def _read_blocks(descriptor: int, size: int) -> Iterator[bytes]:
     """Yield a file in blocks, up to the size that it had when it was opened."""
     with os.fdopen(descriptor, "rb") as file:
         while size > 0 and (piece := file.read(min(PIECE, size))):
@@ -190,7 +192,7 @@ def _pieces(descriptor: int, size: int) -> Iterator[bytes]:
             yield piece
 
 
-def _attachment_headers(name: str) -> dict[str, str]:
+def _create_attachment_headers(name: str) -> dict[str, str]:
     return {
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}",
         "Content-Security-Policy": DOWNLOAD_POLICY,

@@ -72,8 +72,8 @@ def document_failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def add(app: FastAPI) -> None:
     app.add_exception_handler(TopiaristError, _answer_error)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestValidationError, _answer_invalid_request)
+    app.add_exception_handler(HTTPException, _answer_http_error)
 
 
 def wants_data(request: Request) -> bool:
@@ -122,14 +122,14 @@ def _answer_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, TopiaristError)  # noqa: S101
     if isinstance(error, UsageError):
         view: View = request.app.state.session.view()
-        return answer(request, _removed_topic_failure(view, error) or _usage_failure(view, error))
+        return answer(request, _create_removed_topic_failure(view, error) or _create_usage_failure(view, error))
     status = 400 if isinstance(error, InputError) else 503 if isinstance(error, ResourceError) else 500
     is_damaged = isinstance(error, DamagedError)
     title = translate("The collection is damaged" if is_damaged else "Not possible now")
     return answer(request, Failure(status, title, sentence(error.message), error.hint))
 
 
-def _usage_failure(view: View, error: UsageError) -> Failure:
+def _create_usage_failure(view: View, error: UsageError) -> Failure:
     status, title = 422, translate("Invalid request")
     if isinstance(error, LeftOutError):
         return Failure(404, translate("Skipped file"), error.message, error.hint)
@@ -140,7 +140,7 @@ def _usage_failure(view: View, error: UsageError) -> Failure:
     return Failure(status, title, *with_topic_names(view, error))
 
 
-def _invalid(request: Request, error: Exception) -> Response:
+def _answer_invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
     first = error.errors()[0]
     name = str(first["loc"][-1]) if first.get("loc") else "a value"
@@ -152,7 +152,7 @@ def _invalid(request: Request, error: Exception) -> Response:
     )
 
 
-def _http(request: Request, error: Exception) -> Response:
+def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     if error.status_code == 404:
         failure = Failure(
@@ -166,7 +166,7 @@ def _http(request: Request, error: Exception) -> Response:
     return answer(request, Failure(error.status_code, title, str(error.detail)))
 
 
-def _removed_topic_failure(view: View, error: UsageError) -> Failure | None:
+def _create_removed_topic_failure(view: View, error: UsageError) -> Failure | None:
     topic = missing(error)
     if topic is None:
         return None

@@ -73,10 +73,10 @@ async def place(request: Request, body: Texts) -> Placements:
 def place_texts(view: View, body: Texts) -> Placements:
     texts = [to_storable(text) for text in body.texts]
     documents = [Document(str(number), text, title=get_first_line(text)) for number, text in enumerate(texts)]
-    return Placements(tuple(_placement(item) for item in view.collection.file(documents, body.rho)))
+    return Placements(tuple(_describe_placement(item) for item in view.collection.file(documents, body.rho)))
 
 
-def _placement(filed_document: FiledDocument) -> Placement:
+def _describe_placement(filed_document: FiledDocument) -> Placement:
     values = {item.name: getattr(filed_document, item.name) for item in fields(Placement)}
     for name in ("certainty", "label_certainty"):
         values[name] = tuple(round(float(certainty), 6) for certainty in values[name])

@@ -77,9 +77,9 @@ class RequestGuard(Middleware):
         self.door = door
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await (self._refused(scope) or self.app)(self._inside(scope), receive, send)
+        await (self._refuse_request(scope) or self.app)(self._inside(scope), receive, send)
 
-    def _refused(self, scope: Scope) -> PlainTextResponse | None:
+    def _refuse_request(self, scope: Scope) -> PlainTextResponse | None:
         headers = Headers(scope=scope)
         if self.door and not (self._has_token(scope["path"]) or is_token(bearer(headers), self.door)):
             return PlainTextResponse("This address needs its token. Open the address that topiarist printed.", 403)

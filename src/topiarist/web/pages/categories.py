@@ -194,22 +194,22 @@ class CategoriesPage:
 def load(view: View, ask: Ask) -> CategoriesPage:
     categories, first, now = view.collection.categories, *label_counts(view)
     if categories is None:
-        return _not_learned(view, first, now)
+        return _build_untrained_page(view, first, now)
     value, rho = load_filing(view.collection, categories), round(ask.rho, 2)
     documents = filed_list(view, value, ask, rho)
     thresholds = () if documents else tuple(_threshold(value, step) for step in range(STEPS))
     result = None if documents else thresholds[round(rho * STEPS)]
     names = tuple(sorted(set(categories.names) | set(now)))
     return CategoriesPage(
-        sentence=documents.sentence if documents else _sentence(categories, value),
+        sentence=documents.sentence if documents else _write_sentence(categories, value),
         learned=True,
         several=categories.is_multilabel,
         seen=value.is_training_data,
-        notes=_notes(view, value),
-        rows=() if documents else _rows(value, _count_labels(view, value, now), first, rho),
+        notes=_list_notes(view, value),
+        rows=() if documents else _list_rows(value, _count_labels(view, value, now), first, rho),
         thresholds=thresholds,
         chosen=result,
-        places=() if result is None else _places(value, rho),
+        places=() if result is None else _list_places(value, rho),
         label=ask.label,
         filed=documents,
         options=names if documents else (),
@@ -218,7 +218,7 @@ def load(view: View, ask: Ask) -> CategoriesPage:
     )
 
 
-def _not_learned(view: View, first: Counter[str], now: Counter[str]) -> CategoriesPage:
+def _build_untrained_page(view: View, first: Counter[str], now: Counter[str]) -> CategoriesPage:
     rows = tuple(
         CategoryRow(
             label=label,
@@ -263,7 +263,7 @@ def _count_labels(view: View, filing: Filing, now: Counter[str]) -> dict[str, in
     return {name: now[name] for name in names}
 
 
-def _sentence(categories: Categories, filing: Filing) -> str:
+def _write_sentence(categories: Categories, filing: Filing) -> str:
     n, basis = CountedNoun(len(categories.names), "category", "categories"), filing.basis
     if not len(basis.rows):
         return translate(
@@ -289,7 +289,7 @@ def _sentence(categories: Categories, filing: Filing) -> str:
     )  # fmt: skip
 
 
-def _notes(view: View, filing: Filing) -> tuple[str, ...]:
+def _list_notes(view: View, filing: Filing) -> tuple[str, ...]:
     result = []
     if filing.is_training_data:
         result.append(
@@ -320,7 +320,9 @@ def _notes(view: View, filing: Filing) -> tuple[str, ...]:
     return tuple(result)
 
 
-def _rows(filing: Filing, label_counts: dict[str, int], first: Counter[str], rho: float) -> tuple[CategoryRow, ...]:
+def _list_rows(
+    filing: Filing, label_counts: dict[str, int], first: Counter[str], rho: float
+) -> tuple[CategoryRow, ...]:
     figures = dict(zip(filing.categories.names, compute_category_figures(filing, rho, MAX_CONFUSED), strict=True))
     return tuple(
         CategoryRow(
@@ -344,7 +346,7 @@ def _threshold(filing: Filing, step: int) -> Threshold:
     return Threshold(step / STEPS, at.share, at.correct, tuple(level.share for level in higher_shares), left.share)
 
 
-def _places(filing: Filing, rho: float) -> tuple[PlaceRow, ...]:
+def _list_places(filing: Filing, rho: float) -> tuple[PlaceRow, ...]:
     levels, (level_shares, left) = filing.curve[round(rho * STEPS)], count_filed_documents(filing, rho)
     result = [PlaceRow(translate("under a category"), levels[0].share, levels[0].correct, level_shares, ())]
     heading_names = list(iter_heading_sizes(filing, rho))
@@ -415,7 +417,7 @@ def filed_list(view: View, filing: Filing, ask: Ask, rho: float) -> FiledList | 
     return FiledList(
         title=title,
         sentence=f"{text} {note}" if note and number else text,
-        documents=_documents(view, filing, listed_rows.part(pages.start, pages.last)),
+        documents=_load_documents(view, filing, listed_rows.part(pages.start, pages.last)),
         paging=pages,
         shows=choices(translate_table(SHOWS), ask.show, lambda show: at(show=show)),
         hidden=hidden,
@@ -445,7 +447,7 @@ def done_of(view: View, number: int | None) -> Done | None:
     )
 
 
-def _documents(view: View, filing: Filing, filed_rows: FiledRows) -> tuple[FiledDocument, ...]:
+def _load_documents(view: View, filing: Filing, filed_rows: FiledRows) -> tuple[FiledDocument, ...]:
     rows, names = filed_rows.rows.tolist(), filing.categories.names
     lines = document_lines(view, rows, lambda id, _: addresses.document(id)) if rows else ()
     judgements = view.judgements.of(rows)

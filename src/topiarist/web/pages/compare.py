@@ -86,7 +86,7 @@ def load(view: View, ask: Ask) -> ComparePage:
             sentence=translate("No document has a label."),
             columns=label_column_lines(view),
         )
-    nodes, topic_columns = _columns(view, ask.level)
+    nodes, topic_columns = _choose_columns(view, ask.level)
     documents, agreed = labels.n_documents, agreement(view)
     text = translate(
         " Agreement (NMI): {agreement}.",
@@ -132,7 +132,7 @@ def _describe_several_labels(labels: LabelCodes, documents: int) -> str:
     )
 
 
-def _columns(view: View, level: int | None) -> tuple[list[int], list[int]]:
+def _choose_columns(view: View, level: int | None) -> tuple[list[int], list[int]]:
     depths, deepest = view.tree.depths, view.tree.depth if level is None else level
     ordered = [
         node

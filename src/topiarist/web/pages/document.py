@@ -184,7 +184,7 @@ class DocumentPage:
 
 def load(view: View, ask: Ask) -> DocumentPage:
     collection = view.collection
-    row = _row(view, ask.id)
+    row = _find_row(view, ask.id)
     document = collection.documents.get(row)
     search = run_timed_search(view, "" if ask.by == "meaning" else ask.q, ask.by)
     result = search.mark(document.text)
@@ -203,7 +203,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
     )
     title, copies = display_title(document.title, document.id), copies_of(collection, row)
     ends, original = view.ends(row), view.original_of(row, document.source)
-    previous, following, up, position = _neighbour_links(view, ask, row)
+    previous, following, up, position = _link_neighbours(view, ask, row)
     pinned_topic = view.shape.pins.get(document.id)
     language = collection.settings.get("language", "")
     levels: dict[int | None, str] = {None: translate("all levels")}
@@ -218,7 +218,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
         date=document.date,
         given_date=collection.dates.load_originals([row]).get(row, ""),
         has_file_date=collection.dates.has_file_date(row),
-        columns=_columns(view, row),
+        columns=_list_columns(view, row),
         words=int(coloured_text.words),
         labels=tuple(link(label, addresses.labelled_documents(label)) for label in document.labels),
         tags=collection.marks.tags_of([row])[0],
@@ -233,21 +233,25 @@ def load(view: View, ask: Ask) -> DocumentPage:
         voices=compare_evidence(view.collection, row),
         colour=ask.colour,
         colours=choices(
-            translate_table(COLOURS), ask.colour, lambda colour: _page_address(ask, colour=colour, level=None)
+            translate_table(COLOURS), ask.colour, lambda colour: _create_page_address(ask, colour=colour, level=None)
         ),
-        levels=tuple(_leading(ask, coloured_text, level) for level in coloured_text.levels),
-        only=choices(levels, ask.level, lambda level: _page_address(ask, level=level)),
+        levels=tuple(_link_level(ask, coloured_text, level) for level in coloured_text.levels),
+        only=choices(levels, ask.level, lambda level: _create_page_address(ask, level=level)),
         only_level=ask.level,
         why=Choice(
-            "why here?", _page_address(ask, **PLAIN) if _asks_why(ask) else _page_address(ask, why=1), _asks_why(ask)
+            "why here?",
+            _create_page_address(ask, **PLAIN) if _asks_why(ask) else _create_page_address(ask, why=1),
+            _asks_why(ask),
         ),
-        underline=Choice("underline", _page_address(ask, underline="no" if ask.underline else None), ask.underline),
+        underline=Choice(
+            "underline", _create_page_address(ask, underline="no" if ask.underline else None), ask.underline
+        ),
         listed=coloured_text.listed,
         pieces=coloured_text.pieces,
         pieces_from=(0, *coloured_text.starts)[coloured_text.part - 1],
-        parts=_parts(ask, coloured_text),
-        ghosts=_ghosts(view, row, coloured_text),
-        similar=_similar(view, row),
+        parts=_list_parts(ask, coloured_text),
+        ghosts=_list_absent_words(view, row, coloured_text),
+        similar=_list_similar(view, row),
         original=addresses.original(document.id, text=1),
         file="" if original is None else addresses.original(document.id),
         file_changed=view.is_changed(original),
@@ -304,7 +308,7 @@ def _load_parent(view: View, row: int, id: str) -> WholeDocument | None:
     )
 
 
-def _columns(view: View, row: int) -> tuple[Column, ...]:
+def _list_columns(view: View, row: int) -> tuple[Column, ...]:
     values = view.collection.columns.of([row]).get(row, {})
     return tuple(
         Column(item.name, tuple(link(value, _with_value(view, item, value)) for value in values[item.name]))
@@ -319,7 +323,7 @@ def _with_value(view: View, field: Field, value: str) -> str:
     return addresses.search(str(condition)) if fits else ""
 
 
-def _row(view: View, id: str) -> int:
+def _find_row(view: View, id: str) -> int:
     try:
         return rows_of(view.collection, id)[0]  # of a whole document, its first passage
     except UsageError:
@@ -332,7 +336,7 @@ def _row(view: View, id: str) -> int:
         raise LeftOutError(text, hint=translate("list of skipped files")) from None
 
 
-def _page_address(ask: Ask, **changes: object) -> str:
+def _create_page_address(ask: Ask, **changes: object) -> str:
     defaults = Ask()
     parameters = {name: value for name, value in vars(ask).items() if name != "id" and value != getattr(defaults, name)}
     if not ask.underline:
@@ -350,10 +354,10 @@ def _kept_why(ask: Ask) -> int | None:
     return 1 if ask.why else None
 
 
-def _leading(ask: Ask, coloured_text: ColouredText, level: Level) -> Level:
+def _link_level(ask: Ask, coloured_text: ColouredText, level: Level) -> Level:
     """Return a level with the address of the part of a long document that has most of it."""
     return (
-        replace(level, densest=_page_address(ask, part=level.part))
+        replace(level, densest=_create_page_address(ask, part=level.part))
         if coloured_text.parts > 1 and level.share
         else level
     )
@@ -361,17 +365,17 @@ def _leading(ask: Ask, coloured_text: ColouredText, level: Level) -> Level:
 
 def _link_note(ask: Ask, coloured_text: ColouredText, note: PassageNote) -> LinkedNote:
     part = coloured_text.part_of(note.start) if coloured_text.parts > 1 else None
-    address = f"{_page_address(ask, part=part)}#{addresses.passage(note.passage)}"
+    address = f"{_create_page_address(ask, part=part)}#{addresses.passage(note.passage)}"
     return LinkedNote(**vars(note), address=address)
 
 
-def _parts(ask: Ask, coloured_text: ColouredText) -> tuple[Choice, ...]:
+def _list_parts(ask: Ask, coloured_text: ColouredText) -> tuple[Choice, ...]:
     if coloured_text.parts < 2:
         return ()
     return tuple(
         Choice(
             translate("part {number}", number=number),
-            _page_address(ask, part=number),
+            _create_page_address(ask, part=number),
             number == coloured_text.part,
             f"{MAX_WORDS:,} words",
         )
@@ -379,15 +383,15 @@ def _parts(ask: Ask, coloured_text: ColouredText) -> tuple[Choice, ...]:
     )
 
 
-def _neighbour_links(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
+def _link_neighbours(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
     """Return the previous and next document of the list, the list, and the position in it.
 
     A missing list or a search that takes too long is no reason to hide the document.
     """
     try:
-        return _in_list(view, ask, row)
+        return _link_list_neighbours(view, ask, row)
     except (UsageError, StoppedError):
-        return _in_list(view, Ask(ask.id), row)
+        return _link_list_neighbours(view, Ask(ask.id), row)
 
 
 def _place(ask: Ask, by_similarity: bool, result: SearchResult, total: int) -> str:
@@ -400,7 +404,7 @@ def _place(ask: Ask, by_similarity: bool, result: SearchResult, total: int) -> s
     return translate("{at} of {total} that match “{query}”", at=ask.at, total=total, query=ask.q)
 
 
-def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
+def _link_list_neighbours(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
     if ask.q.strip():
         start = max(ask.at - 2, 0)
         search = run_timed_search(view, ask.q, ask.by)
@@ -455,7 +459,7 @@ def _in_list(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
     )
 
 
-def _ghosts(view: View, row: int, coloured_text: ColouredText) -> tuple[AbsentWords, ...]:
+def _list_absent_words(view: View, row: int, coloured_text: ColouredText) -> tuple[AbsentWords, ...]:
     names = {level.level: level.name for level in coloured_text.levels}
     return tuple(
         AbsentWords(names.get(level, ""), level, tuple(link(word, addresses.word(word)) for word in words))
@@ -464,7 +468,7 @@ def _ghosts(view: View, row: int, coloured_text: ColouredText) -> tuple[AbsentWo
     )
 
 
-def _similar(view: View, row: int) -> tuple[Similar, ...]:
+def _list_similar(view: View, row: int) -> tuple[Similar, ...]:
     """Return similar documents; scores are relative to the score of the document itself."""
     search = Search.from_examples(view.collection, row)
     result, max_score = search.page(SIMILAR, why=True), max(search.scorer.explain(row).score, 1e-12)

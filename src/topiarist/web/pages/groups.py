@@ -100,8 +100,8 @@ def load(view: View, ask: Ask) -> GroupsPage:
     places = [place for place, name in enumerate(result.names) if pair or not ask.group or name == ask.group]
     shown_places, is_single = places[:GROUPS], bool(ask.group)
     return GroupsPage(
-        sentence=_sentence(result),
-        notes=_notes(result),
+        sentence=_write_sentence(result),
+        notes=_list_notes(result),
         columns=ways,
         column=column,
         groups=tuple(_group(view, result, place, comparison.names, is_single=is_single) for place in shown_places),
@@ -115,7 +115,7 @@ def load(view: View, ask: Ask) -> GroupsPage:
     )
 
 
-def _sentence(comparison: ByGroup) -> str:
+def _write_sentence(comparison: ByGroup) -> str:
     if comparison.pair:
         first, second = comparison.names
         return translate("Topics that differ between {first} and {second}.", first=first, second=second)
@@ -126,7 +126,7 @@ def _sentence(comparison: ByGroup) -> str:
     )
 
 
-def _notes(comparison: ByGroup) -> tuple[str, ...]:
+def _list_notes(comparison: ByGroup) -> tuple[str, ...]:
     notes = []
     if comparison.n_both:
         both_text = CountedNoun(comparison.n_both, "document of both groups counts", "documents of both groups count")
@@ -163,8 +163,8 @@ def _group(view: View, comparison: ByGroup, place: int, names: Sequence[str], *,
         documents=comparison.documents[place],
         address=addresses.search(comparison.query(place), by="words"),
         alone=addresses.groups(column=comparison.column, group=comparison.names[place]),
-        more=_differences(view, comparison, place, more_frequent[:number]),
-        less=_differences(view, comparison, place, rarer[: len(rarer) if is_single else TOPICS]),
+        more=_list_differences(view, comparison, place, more_frequent[:number]),
+        less=_list_differences(view, comparison, place, rarer[: len(rarer) if is_single else TOPICS]),
         more_left_out=max(0, len(more_frequent) - number),
         most=maximum,
         against=tuple(
@@ -175,7 +175,9 @@ def _group(view: View, comparison: ByGroup, place: int, names: Sequence[str], *,
     )
 
 
-def _differences(view: View, comparison: ByGroup, place: int, topics: Sequence[TopicShare]) -> tuple[Difference, ...]:
+def _list_differences(
+    view: View, comparison: ByGroup, place: int, topics: Sequence[TopicShare]
+) -> tuple[Difference, ...]:
     return tuple(
         Difference(
             topic=topic_line(view, view.shape.node(item.topic)),

@@ -82,9 +82,9 @@ def load(view: View, ask: Ask) -> MapPage:
     neighbour_map = neighbours_of(view) if ask.by == NEIGHBOURS else None
     ground, by = ground_of(view) if neighbour_map is None else neighbour_map[0], None if ask.by == TOPICS else ask.by
     return MapPage(
-        sentence=_sentence(view, ask),
+        sentence=_write_sentence(view, ask),
         documents=view.n_docs,
-        circles=_circles(view, ground),
+        circles=_list_circles(view, ground),
         points=addresses.points(by=by),
         by=ask.by,
         ways=choices(
@@ -98,7 +98,7 @@ def load(view: View, ask: Ask) -> MapPage:
     )
 
 
-def _sentence(view: View, ask: Ask) -> str:
+def _write_sentence(view: View, ask: Ask) -> str:
     documents, topics = CountedNoun(view.n_docs, "document"), CountedNoun(len(view.tree.leaves), "topic")
     if ask.by == NEIGHBOURS:
         return translate(
@@ -114,7 +114,7 @@ def _sentence(view: View, ask: Ask) -> str:
     )
 
 
-def _circles(view: View, ground: CircleLayout) -> tuple[Circle, ...]:
+def _list_circles(view: View, ground: CircleLayout) -> tuple[Circle, ...]:
     tree = view.tree
     return tuple(
         Circle(

@@ -158,17 +158,19 @@ def load(view: View, ask: Ask) -> ModelPage:
             seed=str(seed),
         )
         + edit_text,
-        reason=translate("Size: {reason}.", reason=_reason(description))
+        reason=translate("Size: {reason}.", reason=_explain_size(description))
         if is_unchanged and description.get("reason")
         else "",
-        figures=_figures(view, description, is_unchanged),
-        curve=_curve(description),
-        curve_said=_curve_said(description, is_unchanged),
-        objective=_objective(view),
-        warnings=_warnings(view),
-        **_steadiness(view),
+        figures=_list_figures(view, description, is_unchanged),
+        curve=_list_curve_points(description),
+        curve_said=_describe_curve(description, is_unchanged),
+        objective=_list_objectives(view),
+        warnings=_list_warnings(view),
+        **_describe_stability(view),
         known=view.remembered(("known",), lambda: describe_documents(database, collection.settings)),
-        account=tuple(_account_line(item) for item in view.remembered(("account",), lambda: build_account(collection))),
+        account=tuple(
+            _describe_entry(item) for item in view.remembered(("account",), lambda: build_account(collection))
+        ),
         problems=tuple(facts.problems(database, limit=max_problems)),
         n_problems=n_problems,
         all_problems=f"{addresses.MODEL}?problems=all#not-read"
@@ -186,7 +188,7 @@ def load(view: View, ask: Ask) -> ModelPage:
     )
 
 
-def _account_line(entry: AccountEntry) -> AccountLine:
+def _describe_entry(entry: AccountEntry) -> AccountLine:
     places = {
         "documents": addresses.overview(), "read": addresses.overview(), "passages": addresses.overview(),
         "left_out": "#not-read",
@@ -206,7 +208,7 @@ def _with_line(line: str) -> str:
     return addresses.search(f'"{longest}"', by="words") if longest else ""
 
 
-def _reason(description: Any) -> str:
+def _explain_size(description: Any) -> str:
     """Return the reason for the number of topics, translated if it is one of ``SIZES``."""
     curve = description.get("curve")
     if curve:
@@ -220,7 +222,7 @@ def _reason(description: Any) -> str:
     return str(description["reason"])
 
 
-def _curve_said(description: Any, is_unchanged: bool) -> str:
+def _describe_curve(description: Any, is_unchanged: bool) -> str:
     if not description.get("curve"):
         return ""
     leaves = description["curve"]["n_leaves"][description["curve"]["place"]]
@@ -235,7 +237,7 @@ def _curve_said(description: Any, is_unchanged: bool) -> str:
     )
 
 
-def _objective(view: View) -> tuple[tuple[int, float], ...]:
+def _list_objectives(view: View) -> tuple[tuple[int, float], ...]:
     """Return the log-likelihood of at most ``STEPS`` rounds of the fit."""
 
     def compute_points() -> tuple[tuple[int, float], ...]:
@@ -247,7 +249,7 @@ def _objective(view: View) -> tuple[tuple[int, float], ...]:
     return view.remembered("objective", compute_points)
 
 
-def _figures(view: View, description: Any, is_unchanged: bool) -> tuple[Figure, ...]:
+def _list_figures(view: View, description: Any, is_unchanged: bool) -> tuple[Figure, ...]:
     vocabulary, (diversity, n_words) = view.collection.counting.vocabulary, compute_word_diversity(view)
     hard, settings = view.hard_sizes[view.tree.root], view.collection.settings
     n_documents = view.remembered("wholes", lambda: count_documents(view.collection).documents)
@@ -308,7 +310,7 @@ def _figures(view: View, description: Any, is_unchanged: bool) -> tuple[Figure, 
     return tuple(result)
 
 
-def _curve(description: Any) -> tuple[Point, ...]:
+def _list_curve_points(description: Any) -> tuple[Point, ...]:
     curve = description.get("curve")
     if not curve:
         return ()
@@ -316,7 +318,7 @@ def _curve(description: Any) -> tuple[Point, ...]:
     return tuple(Point(int(n), float(p), place == curve["place"]) for place, (n, p) in enumerate(pairs))
 
 
-def _warnings(view: View) -> tuple[FitWarning, ...]:
+def _list_warnings(view: View) -> tuple[FitWarning, ...]:
     result, steps, coherence = [], view.last_fit.stopped, compute_coherence(view)
     if steps is not None:
         text = translate(
@@ -362,7 +364,7 @@ def _warnings(view: View) -> tuple[FitWarning, ...]:
     return tuple(result[:WARNINGS])
 
 
-def _steadiness(view: View) -> dict[str, Any]:
+def _describe_stability(view: View) -> dict[str, Any]:
     stability = load_stability(view.collection)
     if stability is None:
         return {"steadiness": "", "unsteady": ()}

@@ -134,7 +134,7 @@ def column_fields(view: View, typed: Columns | None = None) -> tuple[ColumnField
 def preview_documents(
     view: View, documents: Sequence[Document], rho: float, key: str, problems: tuple[str, ...]
 ) -> NewPage:
-    lines = tuple(_line(view, *item) for item in file_with_certainty(view.collection, documents, rho))
+    lines = tuple(_describe_filing(view, *item) for item in file_with_certainty(view.collection, documents, rho))
     strange = sum(line.unusual for line in lines)
     text = (
         translate("; {documents} unlike the collection", documents=CountedNoun(strange, "is", "are")) if strange else ""
@@ -162,7 +162,7 @@ def _find_ambiguous_date(documents: Sequence[Document], order: str) -> str:
     return next((orders.evidence[source].example for source in orders.ambiguous_sources), "")
 
 
-def _line(view: View, filed_document: FiledDocument, certain: dict[str, float]) -> FiledLine:
+def _describe_filing(view: View, filed_document: FiledDocument, certain: dict[str, float]) -> FiledLine:
     nodes = view.tree.path(view.shape.node(filed_document.topic))
     certainty = (1.0, *filed_document.certainty)
     document = filed_document.document

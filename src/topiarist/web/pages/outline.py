@@ -47,7 +47,7 @@ def load(view: View, ask: Ask) -> OutlinePage:
     node = view.tree.root if ask.topic is None else view.shape.node(ask.topic)
     branch_nodes = [node, *view.tree.descendants(node)]
     start = view.tree.depths[node]
-    depth = _depth(view, branch_nodes, start) if ask.depth is None else ask.depth
+    depth = _choose_depth(view, branch_nodes, start) if ask.depth is None else ask.depth
     opened = {one for one in branch_nodes if view.tree.depths[one] - start < depth}
     sentence = translate(
         "{topics} under {name}, largest first.",
@@ -72,7 +72,7 @@ def load(view: View, ask: Ask) -> OutlinePage:
     )
 
 
-def _depth(view: View, below: list[int], start: int) -> int:
+def _choose_depth(view: View, below: list[int], start: int) -> int:
     depth = 1
     while sum(view.tree.depths[item] - start <= depth + 1 for item in below) <= MAX_TOPICS and depth < 100:
         depth += 1

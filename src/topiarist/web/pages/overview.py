@@ -104,7 +104,7 @@ class OverviewPage:
 def load(view: View, ask: Ask) -> OverviewPage:
     tree, n_leaves = view.tree, len(view.tree.leaves)
     root = tree.root
-    headings = tuple(_heading(view, node) for node in view.children(root))
+    headings = tuple(_describe_heading(view, node) for node in view.children(root))
     few = view.n_docs < FEW
     notice = ""
     if few:
@@ -142,7 +142,7 @@ def load(view: View, ask: Ask) -> OverviewPage:
         else (),
         shown=opened_blocks(view, ask.detail, 0.0) if icicle else (),
         drawn=opened_blocks(view, ask.detail) if icicle else (),
-        picture=branch(view, root, _opened(view, ask)) if icicle else None,
+        picture=branch(view, root, _list_opened(view, ask)) if icicle else None,
         turned=_turned(ask),
         exports=(
             link(translate("report (HTML)"), addresses.REPORT),
@@ -158,7 +158,7 @@ def _turned(ask: Ask) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int(topic) for topic in ask.turned.split("-") if topic))
 
 
-def _opened(view: View, ask: Ask) -> frozenset[int]:
+def _list_opened(view: View, ask: Ask) -> frozenset[int]:
     """Return the open nodes of the detail, after opening or closing the chosen topics."""
     turned = {view.shape.node_of[topic] for topic in _turned(ask) if topic in view.shape.node_of}
     asked = (opened(view, ask.detail) | {view.tree.root}) ^ (turned - {view.tree.root})
@@ -174,7 +174,7 @@ def sentence(view: View) -> str:
     return first_sentence(view.remembered("facts", lambda: load_facts(view.collection)))
 
 
-def _heading(view: View, node: int) -> Heading:
+def _describe_heading(view: View, node: int) -> Heading:
     rows = view.collection.tree.nodes[node].rows[:TYPICAL]
     topic = view.shape.topics[node]
     return Heading(
@@ -186,7 +186,7 @@ def blocks(view: View, root: int, levels: int, at: int = -1) -> tuple[Block, ...
     """Return the icicle below a topic; narrow siblings are joined, except on the path to ``at``."""
     top = view.tree.depths[root]
     below = {node for node in (root, *view.tree.descendants(root)) if view.tree.depths[node] - top + 1 < levels}
-    return _icicle(view, root, below, LEAST, at)
+    return _build_icicle(view, root, below, LEAST, at)
 
 
 def opened_blocks(view: View, detail: Detail, least: float = LEAST) -> tuple[Block, ...]:
@@ -198,15 +198,15 @@ def opened_blocks(view: View, detail: Detail, least: float = LEAST) -> tuple[Blo
         for node in opened(view, detail)
         if node == root or any(view.sizes[child] >= wide for child in view.tree.children(node))
     }
-    return _icicle(view, root, below, least)
+    return _build_icicle(view, root, below, least)
 
 
-def _icicle(view: View, root: int, opened: Set[int], least: float, at: int = -1) -> tuple[Block, ...]:
+def _build_icicle(view: View, root: int, opened: Set[int], least: float, at: int = -1) -> tuple[Block, ...]:
     total, path = max(view.sizes[root], 1), view.tree.path(at) if at >= 0 else ()
 
     def drawn(node: int, level: int, left: float) -> Iterator[Block]:
         place = "" if node not in path else "here" if node == at else "path"
-        block = _block(view, node, level, left, view.sizes[node] / total, place)
+        block = _create_block(view, node, level, left, view.sizes[node] / total, place)
         yield block if node in opened else replace(block, below=view.tree.count_leaves_below(node))
         children = view.children(node) if node in opened else []
         small = {child for child in children if view.sizes[child] / total < least and child not in path}
@@ -233,7 +233,7 @@ def _icicle(view: View, root: int, opened: Set[int], least: float, at: int = -1)
     return tuple(islice(drawn(root, 0, 0.0), MOST))
 
 
-def _block(view: View, node: int, level: int, left: float, width: float, place: str) -> Block:
+def _create_block(view: View, node: int, level: int, left: float, width: float, place: str) -> Block:
     line = topic_line(view, node)
     return Block(
         topic=line.id,

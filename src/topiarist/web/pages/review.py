@@ -97,7 +97,7 @@ class ReviewPage:
 def load(view: View, ask: Ask) -> ReviewPage:
     label = " ".join(ask.label.split())
     if not label:
-        return _beginning(view, ask)
+        return _build_first_page(view, ask)
     review_request = ReviewRequest(label, ask.query.strip(), ask.target, ask.confidence)
     with view.reviews.acquire(review_request) as review:
         progress, last, skipped = review.progress, review.last, review.skipped()
@@ -105,7 +105,7 @@ def load(view: View, ask: Ask) -> ReviewPage:
             [*skipped[:SKIPPED], *([last[0]] if last else ())], texts=False
         )
         names = [link(display_title(item.title, item.id), addresses.document(item.id)) for item in shown_documents]
-        row, draw, notes = _next(view, ask, review)
+        row, draw, notes = _choose_next(view, ask, review)
         return ReviewPage(
             label=label,
             query=ask.query,
@@ -117,9 +117,9 @@ def load(view: View, ask: Ask) -> ReviewPage:
             stop=describe_stopping(progress),
             enough=progress.enough,
             found=format_lower_bound(progress.recall_least),
-            notes=(*notes, *_notes(ask, review)),
-            stays=_stays(view, ask, review),
-            next=None if row is None else _proposed(view, ask, row, draw),
+            notes=(*notes, *_list_notes(ask, review)),
+            stays=_explain_end(view, ask, review),
+            next=None if row is None else _describe_document(view, ask, row, draw),
             last=names[-1] if last else None,
             last_said=translate(SAID[last[1]]) if last else "",
             skipped=tuple(
@@ -131,7 +131,7 @@ def load(view: View, ask: Ask) -> ReviewPage:
         )
 
 
-def _beginning(view: View, ask: Ask) -> ReviewPage:
+def _build_first_page(view: View, ask: Ask) -> ReviewPage:
     lines = tuple(
         Line(
             item.label,
@@ -155,7 +155,7 @@ def address_of(review_request: ReviewRequest, **values: object) -> str:
     return addresses.review(review_request.label, **fields, **values)
 
 
-def _next(view: View, ask: Ask, review: Review) -> tuple[int | None, str, tuple[str, ...]]:
+def _choose_next(view: View, ask: Ask, review: Review) -> tuple[int | None, str, tuple[str, ...]]:
     notes: tuple[str, ...] = ()
     if ask.id:
         row = view.collection.documents.row_of(ask.id)
@@ -166,7 +166,7 @@ def _next(view: View, ask: Ask, review: Review) -> tuple[int | None, str, tuple[
     return (None, "", notes) if proposal is None else (proposal[0], describe_selection(proposal[1]), notes)
 
 
-def _stays(view: View, ask: Ask, review: Review) -> str:
+def _explain_end(view: View, ask: Ask, review: Review) -> str:
     documents = view.collection.documents
     row = documents.row_of(ask.undone) if ask.undone and ask.undone in documents else None
     if row is None or row in review.order.answers or not review.has_label(row):
@@ -175,7 +175,7 @@ def _stays(view: View, ask: Ask, review: Review) -> str:
     return describe_kept_label_of(display_title(item.title, item.id), review.label)
 
 
-def _notes(ask: Ask, review: Review) -> tuple[str, ...]:
+def _list_notes(ask: Ask, review: Review) -> tuple[str, ...]:
     result, progress = [], review.progress
     if ask.query.strip() and not progress.found and not review.starts_from_query:
         result.append(
@@ -187,7 +187,7 @@ def _notes(ask: Ask, review: Review) -> tuple[str, ...]:
     return tuple(result)
 
 
-def _proposed(view: View, ask: Ask, row: int, draw: str) -> NextDocument:
+def _describe_document(view: View, ask: Ask, row: int, draw: str) -> NextDocument:
     document = view.collection.documents.get(row)
     text = document.text[:LETTERS]
     return NextDocument(
@@ -197,12 +197,12 @@ def _proposed(view: View, ask: Ask, row: int, draw: str) -> NextDocument:
         drawn=draw,
         date=document.date[:10],
         path=path_to(view, int(view.assigned_nodes[row]))[1:],
-        text=_pieces(view, ask.query, text),
+        text=_mark_pieces(view, ask.query, text),
         more=len(document.text) - len(text),
     )
 
 
-def _pieces(view: View, query: str, text: str) -> Pieces:
+def _mark_pieces(view: View, query: str, text: str) -> Pieces:
     try:
         matches = run_timed_search(view, query, "both").mark(text) if query.strip() else ()
     except (UsageError, StoppedError):

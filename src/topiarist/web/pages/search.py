@@ -120,7 +120,7 @@ class SearchPage:
 
 def load(view: View, ask: Ask) -> SearchPage:
     with time_for(ask):
-        return _filled(view, ask)
+        return _build_page(view, ask)
 
 
 def time_for(ask: Ask) -> AbstractContextManager[None]:
@@ -128,23 +128,23 @@ def time_for(ask: Ask) -> AbstractContextManager[None]:
     return counting() if ask.all else nullcontext()
 
 
-def _filled(view: View, ask: Ask) -> SearchPage:
+def _build_page(view: View, ask: Ask) -> SearchPage:
     search, by = run_timed_search(view, ask.q, ask.by), _unless_usual(ask.by)
     address = SearchAddress(search.typed, ask.q, by, ask.topic, ask.tag or None, ask.label or None)
     if ask.topic is not None:
         view.shape.node(ask.topic)
     result, trouble, late = _run_search(view, ask, search)
-    matching = _matching(view, ask, search) if result.total else view.all_rows(0)
+    matching = _list_matching_rows(view, ask, search) if result.total else view.all_rows(0)
     pages = paging(
         result.total - result.folded, ask.page, lambda page: address.address(page=page, all=1 if ask.all else None)
     )
     branches, n_hidden = narrowing.branches(view, matching, address)
-    hits = _hits(view, ask, result, pages, address)
+    hits = _list_hits(view, ask, result, pages, address)
     has_few_hits = ask.by == "words" and result.total < FEW_MATCHES and bool(search.query.terms)
     return SearchPage(
         query=ask.q,
         by=ask.by,
-        sentence=_sentence(view, ask, search, result, branches, matching),
+        sentence=_write_sentence(view, ask, search, result, branches, matching),
         read_as=result.read_as,
         message=trouble or result.message,
         notes=search.remarks,
@@ -187,15 +187,15 @@ def _run_search(view: View, ask: Ask, search: TimedSearch) -> tuple[SearchResult
     """Return the result, an error message, and whether the search was stopped."""
     try:
         if ask.tag or ask.label:
-            return _page_of_rows(view, _list_rows(view, ask), ask.page), "", False
-        return _page(ask, search) if ask.q.strip() else SearchResult((), 0), "", False
+            return _cut_page(view, _list_rows(view, ask), ask.page), "", False
+        return _load_page(ask, search) if ask.q.strip() else SearchResult((), 0), "", False
     except StoppedError:
         return SearchResult((), 0, exact=False), "", True
     except UsageError as error:  # a topic that is not there, or is called like others
         return SearchResult((), 0), sentence(error.message), False
 
 
-def _page(ask: Ask, search: TimedSearch) -> SearchResult:
+def _load_page(ask: Ask, search: TimedSearch) -> SearchResult:
     """Return the page of the result; beyond the end, the last one."""
     is_nearest, with_reasons = search.ranks_all_documents, ask.by != "words"
     page = min(ask.page, LOOKED_AT // PER_PAGE) if is_nearest else ask.page
@@ -208,24 +208,24 @@ def _page(ask: Ask, search: TimedSearch) -> SearchResult:
     return result
 
 
-def _sentence(
+def _write_sentence(
     view: View, ask: Ask, search: TimedSearch, result: SearchResult, branches: tuple[TopicLine, ...], rows: Any
 ) -> str:
     if ask.tag or ask.label:
-        return _filtered(_extent(view, rows), ask)
+        return _describe_filtered(_count_documents(view, rows), ask)
     if not ask.q.strip():
         return translate(HELP_TEXT)
     if not search.query:
         return translate("“{query}” contains no search terms.", query=ask.q)
     if not result.total and not result.exact:
-        query_text = _asked_for(view, search.query, ask.topic, "word")
+        query_text = _describe_query(view, search.query, ask.topic, "word")
         return translate("The search timed out for{what}.", what=query_text)
     if search.ranks_all_documents:
-        return _by_meaning(view, search.query, ask.topic, min(result.total, LOOKED_AT))
-    return _by_words(view, search.query, ask.topic, result, branches, _extent(view, rows))
+        return _describe_meaning_search(view, search.query, ask.topic, min(result.total, LOOKED_AT))
+    return _describe_word_search(view, search.query, ask.topic, result, branches, _count_documents(view, rows))
 
 
-def _extent(view: View, rows: Any) -> str:
+def _count_documents(view: View, rows: Any) -> str:
     """Return the number of documents; in English with the number of parent documents."""
     if current_language() == ENGLISH:
         return str(count_documents(view.collection, rows))
@@ -240,7 +240,7 @@ def _list_rows(view: View, ask: Ask) -> Any:
     return filter_rows(view, rows, tag=ask.tag, label=ask.label)
 
 
-def _hits(view: View, ask: Ask, result: SearchResult, pages: Paging, search: SearchAddress) -> tuple[HitLine, ...]:
+def _list_hits(view: View, ask: Ask, result: SearchResult, pages: Paging, search: SearchAddress) -> tuple[HitLine, ...]:
     rows = [hit.row for hit in result.hits]
     read, tags = view.collection.marks.read_among(rows), view.collection.marks.tags_of(rows)
     values = []
@@ -283,7 +283,7 @@ def reasons(explanation: Explanation | None, n: int = 6) -> tuple[Reason, ...]:
     )  # fmt: skip
 
 
-def _matching(view: View, ask: Ask, search: TimedSearch) -> Any:
+def _list_matching_rows(view: View, ask: Ask, search: TimedSearch) -> Any:
     """Return the rows of all hits, or of the best hits of a search by meaning."""
     if ask.tag or ask.label:
         return _list_rows(view, ask)
@@ -293,10 +293,10 @@ def _matching(view: View, ask: Ask, search: TimedSearch) -> Any:
         return view.all_rows(0)
 
 
-def _by_words(
+def _describe_word_search(
     view: View, query: Parsed, topic: int | None, result: SearchResult, branches: tuple[TopicLine, ...], number: str
 ) -> str:
-    query_text = _asked_for(view, query, topic, "many" if result.total > 1 else "one")
+    query_text = _describe_query(view, query, topic, "many" if result.total > 1 else "one")
     if not result.total:
         return translate("No document{what}.", what=query_text)
     largest = max(branches, key=lambda line: (line.matching or 0, line.level), default=None)
@@ -320,15 +320,15 @@ def _by_words(
     return f"{number}{query_text}{topic_text}."
 
 
-def _by_meaning(view: View, query: Parsed, topic: int | None, n_documents: int) -> str:
-    query_text = _asked_for(view, query, topic, "similar")
+def _describe_meaning_search(view: View, query: Parsed, topic: int | None, n_documents: int) -> str:
+    query_text = _describe_query(view, query, topic, "similar")
     if not n_documents:
         return translate("No document is{what}.", what=query_text)
     documents = CountedNoun(n_documents, count_documents(view.collection).noun)
     return translate("The {documents}{what}, most similar first.", documents=documents, what=query_text)
 
 
-def _asked_for(view: View, query: Parsed, topic: int | None, form: str) -> str:
+def _describe_query(view: View, query: Parsed, topic: int | None, form: str) -> str:
     typed = " ".join(map(str, query.terms))
     where = [] if topic is None else [translate("under {}").format(view.names[view.shape.node(topic)])]
     text = ", ".join([*where, *(name for name, _ in narrowing.conditions(view, query))])
@@ -342,7 +342,7 @@ def filter_rows(view: View, rows: Any, *, tag: str = "", label: str = "") -> Any
     return view.intersect_rows(rows, view.collection.documents.labelled_rows(label)) if label else rows
 
 
-def _page_of_rows(view: View, rows: Any, page: int) -> SearchResult:
+def _cut_page(view: View, rows: Any, page: int) -> SearchResult:
     """Return a page of rows as a search result; beyond the end, the last page."""
     start = (min(page, max(1, -(-len(rows) // PER_PAGE))) - 1) * PER_PAGE
     page_rows = rows[start : start + PER_PAGE].tolist()
@@ -352,7 +352,7 @@ def _page_of_rows(view: View, rows: Any, page: int) -> SearchResult:
     )
 
 
-def _filtered(number: str, ask: Ask) -> str:
+def _describe_filtered(number: str, ask: Ask) -> str:
     text = [translate("tagged “{tag}”", tag=ask.tag)] * bool(ask.tag)
     text += [translate("labelled “{label}”", label=ask.label)] * bool(ask.label)
     text += [translate("that match “{query}”", query=ask.q)] * bool(ask.q.strip())

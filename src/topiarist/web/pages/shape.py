@@ -146,7 +146,7 @@ def load(view: View, ask: Ask) -> ShapePage:
     ready = ask.ready or ask.edit in ("unpin", "ignore", "forget", "split")
     if ready:
         try:
-            parts = _parts(view, ask)
+            parts = _list_parts(view, ask)
             changes = list_changes(view, edit_of(ask))
             uses = tuple(map(describe_word_use, find_word_uses(view.collection, [edit_of(ask)])))
         except UsageError as error:
@@ -166,7 +166,7 @@ def load(view: View, ask: Ask) -> ShapePage:
         title=translate(TITLES[ask.edit], subject=subject),
         current=view.names[node],
         uses=uses,
-        candidates=_candidates(view, ask, node),
+        candidates=_list_candidates(view, ask, node),
         parts=parts,
         sizes=tuple(
             Choice(str(number), addresses.shape("split", ask.topic, into=number), number == ask.into)
@@ -174,7 +174,7 @@ def load(view: View, ask: Ask) -> ShapePage:
         )
         if ask.edit == "split"
         else (),
-        options=_options(view, ask, node),
+        options=_list_options(view, ask, node),
         changes=changes,
         problem=problem,
         ready=ready and not problem,
@@ -215,14 +215,14 @@ def edit_of(ask: Ask) -> Edit:
     return value[ask.edit]
 
 
-def _candidates(view: View, ask: Ask, node: int) -> tuple[Choice, ...]:
+def _list_candidates(view: View, ask: Ask, node: int) -> tuple[Choice, ...]:
     if ask.edit != "rename":
         return ()
     names = (name for name in view.collection.tree.nodes[node].names if name != view.names[node])
     return tuple(link(name, addresses.shape("rename", ask.topic, name=name, ready=1)) for name in names)
 
 
-def _parts(view: View, ask: Ask) -> tuple[Part, ...]:
+def _list_parts(view: View, ask: Ask) -> tuple[Part, ...]:
     if ask.edit != "split" or ask.topic is None:
         return ()
     topic, n_parts = ask.topic, ask.into
@@ -242,7 +242,7 @@ def _words(ask: Ask) -> tuple[str, ...]:
     return tuple(word for part in ask.words.split(",") if (word := " ".join(part.split())))
 
 
-def _options(view: View, ask: Ask, node: int) -> tuple[Option, ...]:
+def _list_options(view: View, ask: Ask, node: int) -> tuple[Option, ...]:
     if ask.edit not in (*MULTI_TOPIC_EDITS, "move", "pin", "seed"):
         return ()
     excluded_nodes = (

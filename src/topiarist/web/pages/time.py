@@ -146,7 +146,7 @@ def load(view: View, ask: Ask) -> TimePage:
     spread = result.periods
     top = None if ask.topic is None or ask.topic == view.shape.root else view.shape.node(ask.topic)
     chosen = None if ask.by == AUTO else ask.by
-    new = _new(view, ask) if ask.since and len(spread) else None
+    new = _describe_new(view, ask) if ask.since and len(spread) else None
     names, documents = spread.names, spread.documents.tolist()
     units = {None: translate("automatic")} | {unit: translate_table(UNIT_NAMES)[unit] for unit in spread.possible}
     periods = tuple(
@@ -160,15 +160,17 @@ def load(view: View, ask: Ask) -> TimePage:
         for place, (name, number) in enumerate(zip(names, documents, strict=True))
     )
     return TimePage(
-        sentence=_sentence(result),
+        sentence=_write_sentence(result),
         left_out=spread.left_out,
         unit=translate_table(UNIT_NAMES)[spread.unit],
         units=choices(units, chosen, lambda unit: addresses.time(by=unit, topic=ask.topic)),
         top=None if top is None else topic_line(view, top),
-        above=_parent_address(view, top, chosen),
+        above=_create_parent_address(view, top, chosen),
         periods=periods,
-        years=_years(periods) if spread.unit == "month" and len(periods) > IN_A_ROW else (),
-        courses=tuple(_course(view, result, place, chosen) for place in (result.first_view if len(spread) else ())),
+        years=_group_by_year(periods) if spread.unit == "month" and len(periods) > IN_A_ROW else (),
+        courses=tuple(
+            _describe_course(view, result, place, chosen) for place in (result.first_view if len(spread) else ())
+        ),
         bursts=tuple(
             BurstLine(
                 topic=topic_line(view, view.shape.node(burst.topic)),
@@ -183,21 +185,21 @@ def load(view: View, ask: Ask) -> TimePage:
             for burst in result.bursts[:BURSTS]
         ),
         bursts_left_out=max(0, len(result.bursts) - BURSTS),
-        words=() if top is None else _words(view, result, view.shape.topics[top]),
+        words=() if top is None else _list_words(view, result, view.shape.topics[top]),
         since=ask.since,
         until=ask.until,
         new=new,
     )
 
 
-def _years(periods: Sequence[Period]) -> tuple[tuple[str, tuple[Period | None, ...]], ...]:
+def _group_by_year(periods: Sequence[Period]) -> tuple[tuple[str, tuple[Period | None, ...]], ...]:
     result: dict[str, list[Period | None]] = {}
     for period in periods:
         result.setdefault(period.name[:4], [None] * 12)[int(period.name[5:7]) - 1] = period
     return tuple((year, tuple(months)) for year, months in result.items())
 
 
-def _sentence(series: OverTime) -> str:
+def _write_sentence(series: OverTime) -> str:
     spread = series.periods
     if not len(spread) and spread.file_dated:
         return translate("Documents have file dates only, which are not shown over time.")
@@ -214,14 +216,14 @@ def _sentence(series: OverTime) -> str:
     )
 
 
-def _parent_address(view: View, top: int | None, by: str | None) -> str:
+def _create_parent_address(view: View, top: int | None, by: str | None) -> str:
     if top is None:
         return ""
     parent = view.tree.parents[top]
     return addresses.time(by=by, topic=None if parent == view.tree.root else view.shape.topics[parent])
 
 
-def _course(view: View, series: OverTime, place: int, by: str | None) -> TopicSeries:
+def _describe_course(view: View, series: OverTime, place: int, by: str | None) -> TopicSeries:
     spread, table = series.periods, series.table
     numbers, topic = spread.documents, series.topics[place]
     has_documents = (numbers > 0).tolist()
@@ -264,7 +266,7 @@ def _course(view: View, series: OverTime, place: int, by: str | None) -> TopicSe
     )
 
 
-def _words(view: View, series: OverTime, topic: int) -> tuple[ChangedWord, ...]:
+def _list_words(view: View, series: OverTime, topic: int) -> tuple[ChangedWord, ...]:
     changed_words = view.compute_once(
         ("word times", topic, series.periods.unit), lambda: find_words_over_time(view, topic, series.periods, WORDS)
     )
@@ -289,7 +291,7 @@ def _dated_query(word: str, dates: str) -> str:
     return " ".join((f'"{word}"', f"date:{dates}"))
 
 
-def _new(view: View, ask: Ask) -> New:
+def _describe_new(view: View, ask: Ask) -> New:
     try:
         result = find_changes_since(view, ask.since, ask.until)
     except UsageError as error:
@@ -308,8 +310,8 @@ def _new(view: View, ask: Ask) -> New:
             documents=CountedNoun(result.since, "document"),
             before=result.before,
         ),
-        more=tuple(_change(view, item, result) for item in result.topics[:TOPICS]),
-        less=tuple(_change(view, item, result) for item in result.fewer[:TOPICS]),
+        more=tuple(_describe_change(view, item, result) for item in result.topics[:TOPICS]),
+        less=tuple(_describe_change(view, item, result) for item in result.fewer[:TOPICS]),
         words=tuple(
             ChangedWord(
                 word=item.word,
@@ -323,7 +325,7 @@ def _new(view: View, ask: Ask) -> New:
     )
 
 
-def _change(view: View, change: TopicShare, changes: RecentChanges) -> Change:
+def _describe_change(view: View, change: TopicShare, changes: RecentChanges) -> Change:
     ratio_text = times_between(change.times, change.times_low, change.times_high)
     return Change(
         topic=topic_line(view, view.shape.node(change.topic)),

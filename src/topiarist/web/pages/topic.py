@@ -134,7 +134,7 @@ def load(view: View, ask: Ask) -> TopicPage:
         state=view.mark,
         path=path_to(view, node),
         whereabouts=_compute_position_strip(view, node),
-        sentence=_sentence(view, node, own_words),
+        sentence=_write_sentence(view, node, own_words),
         steadiness=_steadiness(view, ask.topic),
         note=view.shape.notes.get(ask.topic, ""),
         edits=_list_edits(view, node),
@@ -150,18 +150,18 @@ def load(view: View, ask: Ask) -> TopicPage:
         hard_to_place=view.hard_sizes[node],
         pinned=sum(topic == ask.topic for topic in view.shape.pins.values()),
         documents=lines,
-        typical=_typical(view, page_rows.tolist()[:TYPICAL], lines)
+        typical=_mark_typical(view, page_rows.tolist()[:TYPICAL], lines)
         if not pages.start and ask.sort == "typical"
         else (),
         candidates=view.collection.tree.nodes[node].names if node != view.tree.root else (),
         why=(ask.special, ask.n, ask.words) != (None, DEFAULTS["n"], DEFAULTS["words"]),
-        heading=_heading(view, node, ask, len(all_rows)) + _folded_away(len(all_rows) - len(rows)),
-        how_counted=_how_counted(view, node),
+        heading=_write_heading(view, node, ask, len(all_rows)) + _folded_away(len(all_rows) - len(rows)),
+        how_counted=_explain_count(view, node),
         read=int(view.is_among(all_rows, view.collection.marks.read_rows()).sum()),
         sort=ask.sort,
         show=ask.show,
-        sorts=_ways(ask, "sort", translate_table(SORTS)),
-        shows=_ways(ask, "show", translate_table(SHOWS)),
+        sorts=_list_orders(ask, "sort", translate_table(SORTS)),
+        shows=_list_orders(ask, "show", translate_table(SHOWS)),
         paging=pages,
         total=len(all_rows),
         exports=export_links(topic=ask.topic, show=parameters["show"], sort=parameters["sort"]),
@@ -169,7 +169,7 @@ def load(view: View, ask: Ask) -> TopicPage:
     )
 
 
-def _typical(view: View, rows: list[int], lines: tuple[DocumentLine, ...]) -> tuple[DocumentLine, ...]:
+def _mark_typical(view: View, rows: list[int], lines: tuple[DocumentLine, ...]) -> tuple[DocumentLine, ...]:
     """Return documents with the excerpt that has most characteristic words of their topics."""
     result = []
     for row, line, document in zip(rows, lines, view.collection.documents.load_many(rows), strict=False):
@@ -234,16 +234,16 @@ def _values(ask: Ask, **changes: Any) -> dict[str, Any]:
     return {name: None if value == DEFAULTS[name] else value for name, value in parameters.items()}
 
 
-def _ways(ask: Ask, name: str, texts: dict[str, str]) -> tuple[Choice, ...]:
+def _list_orders(ask: Ask, name: str, texts: dict[str, str]) -> tuple[Choice, ...]:
     return tuple(
         Choice(text, addresses.topic(ask.topic, **_values(ask, **{name: value})), value == getattr(ask, name), value)
         for value, text in texts.items()
     )
 
 
-def _sentence(view: View, node: int, own_words: tuple[TopicWordLine, ...]) -> str:
+def _write_sentence(view: View, node: int, own_words: tuple[TopicWordLine, ...]) -> str:
     size, n_subtopics = view.sizes[node], len(view.tree.children(node))
-    text = _about(view, node, [view.format_word(word.word) for word in own_words[:3]], n_subtopics)
+    text = _describe_topic(view, node, [view.format_word(word.word) for word in own_words[:3]], n_subtopics)
     if view.shape.pending and not size and not view.model_nodes(node):
         return translate("New: filled at the next fit.") + text
     documents = CountedNoun(size, "document")
@@ -253,7 +253,7 @@ def _sentence(view: View, node: int, own_words: tuple[TopicWordLine, ...]) -> st
     return translate("{documents} ({share} of the collection).", documents=documents, share=share) + text
 
 
-def _about(view: View, node: int, words: list[str], n_subtopics: int) -> str:
+def _describe_topic(view: View, node: int, words: list[str], n_subtopics: int) -> str:
     parts = CountedNoun(n_subtopics, "subtopic")
     if not words:
         return translate(" {parts}.", parts=parts) if n_subtopics else ""
@@ -280,7 +280,7 @@ def _steadiness(view: View, topic: int) -> str:
     return translate("Topic stability: {said}.", said=text[:1].upper() + text[1:]) if text else ""
 
 
-def _heading(view: View, node: int, ask: Ask, total: int) -> str:
+def _write_heading(view: View, node: int, ask: Ask, total: int) -> str:
     name, number = view.names[node], CountedNoun(total, "document")
     if ask.show == "all":
         return translate("Documents under {name}", name=name)
@@ -295,7 +295,7 @@ def _heading(view: View, node: int, ask: Ask, total: int) -> str:
     return translate("{documents} under {name}", documents=CountedNoun(total, "tagged document"), name=name)
 
 
-def _how_counted(view: View, node: int) -> str:
+def _explain_count(view: View, node: int) -> str:
     n_partly_here, n_mostly_here = view.n_listed(node, "all"), view.n_listed(node, "here")
     text = translate(
         "Documents count with their shares: {documents} at least {least} here, {most} at least half. All shares "

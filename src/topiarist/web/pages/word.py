@@ -92,7 +92,7 @@ def load(view: View, ask: Ask) -> WordPage:
     text = _list_rules(view, counted_word, counted_as)
     return WordPage(
         word=word, sentence=sentence, documents=documents, homes=homes, search=addresses.search(format_phrase(word)),
-        said=text, ways=_ways(counted_word, counted_as, ignored, bool(text)) if column is not None else (),
+        said=text, ways=_list_ways(counted_word, counted_as, ignored, bool(text)) if column is not None else (),
     )  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def _list_rules(view: View, word: str, counted_as: str) -> tuple[WordRule, ...]:
     return tuple(result)
 
 
-def _ways(word: str, counted_as: str, ignored: bool, has_rules: bool) -> tuple[Way, ...]:
+def _list_ways(word: str, counted_as: str, ignored: bool, has_rules: bool) -> tuple[Way, ...]:
     ways = []
     if not ignored:
         ways.append(Way(translate("Seed word of…"), addresses.shape("seed", words=counted_as)))

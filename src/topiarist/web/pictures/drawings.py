@@ -75,7 +75,7 @@ def draw_map_circles(page: MapPage, to: To = str) -> Markup:
 
 
 def draw_icicle(blocks: Sequence[Block], to: To = str) -> Markup:
-    return _rows(blocks, to, "icicle", translate(NESTED), (FIRST, ROW, LAST))
+    return _draw_rows(blocks, to, "icicle", translate(NESTED), (FIRST, ROW, LAST))
 
 
 def draw_nearby_topics(blocks: Sequence[Block], to: To = str) -> Markup:
@@ -89,10 +89,10 @@ def draw_nearby_topics(blocks: Sequence[Block], to: To = str) -> Markup:
         path=" ▸ ".join(block.name for block in way), level=way[-1].level, documents=way[-1].documents,
         all=blocks[0].documents,
     )  # fmt: skip
-    return _rows(shown_blocks, to, "icicle whereabouts", label, (THIN, THIN, THIN))
+    return _draw_rows(shown_blocks, to, "icicle whereabouts", label, (THIN, THIN, THIN))
 
 
-def _rows(blocks: Sequence[Block], to: To, kind: str, label: str, heights: tuple[float, float, float]) -> Markup:
+def _draw_rows(blocks: Sequence[Block], to: To, kind: str, label: str, heights: tuple[float, float, float]) -> Markup:
     """Draw blocks in rows; ``heights`` are the heights of the first row, the rows between and the last row."""
     if not blocks:
         return Markup("")
@@ -105,11 +105,11 @@ def _rows(blocks: Sequence[Block], to: To, kind: str, label: str, heights: tuple
         begin = sum(tall[:row])
         is_closed = next_block is None or next_block.level <= block.level
         height = total - begin if is_closed and heights[1] > THIN else tall[row]  # to the bottom, with nothing below
-        shapes.append(_block(block, to, begin, height))
+        shapes.append(_draw_block(block, to, begin, height))
     return drawing(kind, label, shapes, height=f"{total:.2f}rem")
 
 
-def _block(block: Block, to: To, y: float, height: float) -> Markup:
+def _draw_block(block: Block, to: To, y: float, height: float) -> Markup:
     title = translate("{topic}, level {level}", topic=with_documents(block.name, block.documents), level=block.level)
     if block.below:
         title += translate(", {topics} below", topics=CountedNoun(block.below, "topic"))

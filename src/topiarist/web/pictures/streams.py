@@ -87,15 +87,15 @@ def draw_topic_curve(course: TopicSeries, periods: int) -> Markup:
     runs = [[place for place, _ in run] for is_present, run in groupby(enumerate(middle), lambda point: point[1] is not None)
             if is_present]  # fmt: skip
     bands = " ".join(_area(_points(upper, run, step), _points(lower, run, step)) for run in runs)
-    lines = " ".join(_line(_points(middle, run, step)) for run in runs)
+    lines = " ".join(_format_line(_points(middle, run, step)) for run in runs)
     shapes += [element("path", kind="band", d=bands), element("path", kind="line", d=lines)]
-    curve, peak = stretched(f"0 0 {SMALL_WIDE:g} {SMALL_HIGH:g}", *shapes), _peak(course, middle, step)
+    curve, peak = stretched(f"0 0 {SMALL_WIDE:g} {SMALL_HIGH:g}", *shapes), _draw_peak(course, middle, step)
     return element(
         "svg", curve, *peak, kind=f"course {choose_hue(course.branch)}", role="img", aria_label=course.sentence
     )
 
 
-def _peak(course: TopicSeries, middle: Sequence[float | None], step: float) -> tuple[Markup, ...]:
+def _draw_peak(course: TopicSeries, middle: Sequence[float | None], step: float) -> tuple[Markup, ...]:
     best = min((place for place, y in enumerate(middle) if y is not None), key=lambda place: middle[place] or 0.0)
     x, y = best * step / SMALL_WIDE, (middle[best] or 0.0) / SMALL_HIGH
     anchor = "start" if x < 0.2 else "end" if x > 0.8 else "middle"
@@ -113,18 +113,18 @@ def _points(values: Sequence[float | None], places: Sequence[int], step: float) 
     return [(place * step, values[place] or 0.0) for place in places]
 
 
-def _line(points: Sequence[Point]) -> str:
+def _format_line(points: Sequence[Point]) -> str:
     if len(points) == 1:  # a period between two without documents
         (x, y) = points[0]
         return f"M{x - 0.4:.2f} {y:.2f}H{x + 0.4:.2f}"
-    return f"M{_bent(points)}"
+    return f"M{_format_curve(points)}"
 
 
 def _area(upper: Sequence[Point], lower: Sequence[Point]) -> str:
-    return f"M{_bent(upper)}L{_bent(list(reversed(lower)))}Z"
+    return f"M{_format_curve(upper)}L{_format_curve(list(reversed(lower)))}Z"
 
 
-def _bent(points: Sequence[Point]) -> str:
+def _format_curve(points: Sequence[Point]) -> str:
     parts = [f"{points[0][0]:.1f} {points[0][1]:.1f}"]
     for (x0, y0), (x1, y1) in pairwise(points):
         middle = (x0 + x1) / 2

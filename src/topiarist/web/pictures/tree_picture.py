@@ -73,12 +73,12 @@ def compute_thickness(unit: float, topic: TopicLine) -> int:
 
 def draw_tree(row: Row, to: To = str) -> Markup:
     """Draw the branches below the names of the list."""
-    shapes = [_shape(item, count_columns(row), to) for item in _branches(row)]
+    shapes = [_shape(item, count_columns(row), to) for item in _iterate_branches(row)]
     view_box = f"0 0 100 {count_rows(row)}"
     return element("svg", *shapes, kind="boughs", viewBox=view_box, preserveAspectRatio="none", aria_hidden="true")
 
 
-def _branches(root: Row) -> Iterator[Branch]:
+def _iterate_branches(root: Row) -> Iterator[Branch]:
     high, unit = count_rows(root), compute_document_height(root)
 
     def thick(row: Row) -> float:

@@ -131,7 +131,7 @@ def test_typed_setting_names_the_file_and_the_variable(home, name):
     done = CliRunner().invoke(app, ["grow", "notes", f"--{name}", *([] if value is None else [value])])
     assert done.exit_code == 2, done.output
     assert f"--{name} is a setting, not an option of the command line" in done.stderr
-    assert f"set {name} = " in done.stderr
+    assert f"Set {name} = " in done.stderr
     variable = f"TOPIARIST_{name.replace('-', '_').upper()}"
     file = "a file that --config names" if name.replace("-", "_") in RESTRICTED_SETTINGS else "topiarist.toml"
     assert f"in {file}, or {variable}={'true' if value is None else value}" in done.stderr

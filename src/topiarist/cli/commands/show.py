@@ -251,7 +251,7 @@ def _show_document(screen: Screen, collection: Collection, options: Options) -> 
         labels_of_words = None if word_labels is None else word_labels.to_dict()
         screen.json(details.to_dict() | {"similar": similar_documents, "word_labels": labels_of_words})
         return
-    _head(screen, details, count_noun(len(document.text.split()), "word"))
+    _print_head(screen, details, count_noun(len(document.text.split()), "word"))
     if details.given_date:
         screen.fact("Date as given", one_line(details.given_date))
     for name, values in (("Labels", document.labels), ("Tags", details.tags), *details.columns.items()):
@@ -268,14 +268,14 @@ def _show_document(screen: Screen, collection: Collection, options: Options) -> 
         else:
             ids = [copy.id for copy in group.copies]
             screen.fact(count_noun(len(ids), "copy", "copies"), list_some(ids, COPIES_SHOWN))
-    _places(screen, details)
+    _print_places(screen, details)
     if not options.labels:
-        _legend(screen, details)
+        _print_legend(screen, details)
     if word_labels is not None:
         _label_legend(screen, word_labels, is_marked=options.labels)
     screen.print()
     marks = _mark_levels(details) if word_labels is None or not options.labels else _mark_labels(word_labels)
-    _text(screen, details, marks, is_complete=options.all)
+    _print_text(screen, details, marks, is_complete=options.all)
     if details.repeated:
         number = sum(1 + document.text.count("\n", *span) for span in details.repeated)
         lines = f"{count_noun(number, 'line')} of it {verb(number)}"
@@ -292,7 +292,7 @@ def _show_document(screen: Screen, collection: Collection, options: Options) -> 
     screen.next(f"show FOLDER {place}", ("similar FOLDER {} --why", document.id))
 
 
-def _head(screen: Screen, details: DocumentDetails | ParentDetails, size: str) -> None:
+def _print_head(screen: Screen, details: DocumentDetails | ParentDetails, size: str) -> None:
     document = details.document
     screen.print((one_line(document.title or document.id), "bold"))
     date = f"{document.date} (file date)" if details.has_file_date else document.date
@@ -305,7 +305,7 @@ def _show_parent(screen: Screen, details: ParentDetails, options: Options) -> No
     if options.json:
         screen.json(details.to_dict())
         return
-    _head(screen, details, count_noun(len(passages), "passage"))
+    _print_head(screen, details, count_noun(len(passages), "passage"))
     if document.labels:
         screen.fact("Labels", ", ".join(map(one_line, document.labels)))
     screen.heading("Topics, by the words of its passages")
@@ -324,7 +324,7 @@ def _show_parent(screen: Screen, details: ParentDetails, options: Options) -> No
     screen.next(("show FOLDER {}", passages[0].id), ("similar FOLDER {}", document.id))
 
 
-def _places(screen: Screen, details: DocumentDetails) -> None:
+def _print_places(screen: Screen, details: DocumentDetails) -> None:
     screen.heading("Lies under")
     for place in details.places:
         pin_text = "  pinned by people" if place.topic == details.pinned else ""
@@ -341,11 +341,11 @@ def _places(screen: Screen, details: DocumentDetails) -> None:
             screen.titled(f"  {neighbour.cosine:.2f} near  ", neighbour.title, neighbour.id)
 
 
-def _legend(screen: Screen, details: DocumentDetails) -> None:
+def _print_legend(screen: Screen, details: DocumentDetails) -> None:
     screen.heading("Words by level")
     for number, level in enumerate(details.levels):
-        name = (one_line(level.name), _style(number))
-        raised = "" if screen.out.is_terminal else _raised(number, screen.ascii)
+        name = (one_line(level.name), _choose_style(number))
+        raised = "" if screen.out.is_terminal else _format_level(number, screen.ascii)
         screen.share(f"  {percent(level.share):>5}  ", level.share, f"  {number} ", name, raised)
 
 
@@ -353,7 +353,7 @@ def _label_legend(screen: Screen, word_labels: WordLabels, *, is_marked: bool) -
     screen.heading("Words by predicted label" if word_labels.predicted else "Words by label")
     for number, label in enumerate(word_labels.labels, 1):
         name = (one_line(label.name), _label_style(number) if is_marked else "bold")
-        raised = _raised(number, screen.ascii) if is_marked and not screen.out.is_terminal else ""
+        raised = _format_level(number, screen.ascii) if is_marked and not screen.out.is_terminal else ""
         words = f": {', '.join(label.words)}" if label.words else ""
         screen.share(f"  {percent(label.share):>5}  ", label.share, f"  {number} ", name, raised, words)
 
@@ -372,7 +372,7 @@ def _mark_levels(details: DocumentDetails) -> list[TextMark]:
     for mark in details.marks:
         is_certain = not mark.level or mark.probability >= MIN_PROBABILITY
         marks.append(
-            TextMark(mark.start, mark.end, mark.level * is_certain, _style(mark.level) if is_certain else None)
+            TextMark(mark.start, mark.end, mark.level * is_certain, _choose_style(mark.level) if is_certain else None)
         )
     return marks
 
@@ -385,7 +385,7 @@ def _mark_labels(word_labels: WordLabels) -> list[TextMark]:
     ]
 
 
-def _text(screen: Screen, details: DocumentDetails, marks: Sequence[TextMark], *, is_complete: bool) -> None:
+def _print_text(screen: Screen, details: DocumentDetails, marks: Sequence[TextMark], *, is_complete: bool) -> None:
     """Print the text with its words marked; control characters never move the cursor."""
     source = details.document.text
     cut = source if is_complete or len(source) <= MAX_CHARACTERS else source[:MAX_CHARACTERS].rsplit(None, 1)[0]
@@ -397,7 +397,7 @@ def _text(screen: Screen, details: DocumentDetails, marks: Sequence[TextMark], *
         _append_unmarked(text, plain, (end, mark.start), details.repeated)
         text.append(plain[mark.start : mark.end], mark.style)
         if not screen.out.is_terminal:
-            text.append(_raised(mark.number, screen.ascii))
+            text.append(_format_level(mark.number, screen.ascii))
         end = mark.end
     _append_unmarked(text, plain, (end, len(plain)), details.repeated)
     for line in text.split("\n", allow_blank=True):
@@ -417,7 +417,7 @@ def _append_unmarked(text: Text, plain: str, piece: tuple[int, int], repeated: S
     text.append(plain[stop_here:end])
 
 
-def _style(level: int) -> str:
+def _choose_style(level: int) -> str:
     return STYLES[min(level, len(STYLES) - 1)]
 
 
@@ -425,6 +425,6 @@ def _label_style(number: int) -> str:
     return LABEL_STYLES[(number - 1) % len(LABEL_STYLES)]
 
 
-def _raised(level: int, ascii: bool) -> str:
+def _format_level(level: int, ascii: bool) -> str:
     """The level as a small figure behind a word, where there are no styles; nothing behind a general one."""
     return "" if not level else f"^{level}" if ascii else str(level).translate(RAISED)

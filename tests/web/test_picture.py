@@ -208,6 +208,14 @@ def test_names_stand_at_their_branches_and_never_on_each_other(browser, deep_ser
     assert high == pytest.approx(rows * 1.8 * 16, abs=1)
     assert len({round(left) for _, _, left in boxes}) == 1
     assert all(one[1] <= other[0] + 1 for one, other in pairwise(boxes))
+    labels = page.evaluate("""() => [...document.querySelectorAll('.picture .name, .picture .count')].map((one) => {
+        const box = one.getBoundingClientRect(), node = one.closest('.node').getBoundingClientRect();
+        return [box.left, box.top, box.right, box.bottom, node.left, node.right]; })""")
+    for number, (left, top, right, bottom, start, end) in enumerate(labels):
+        assert start - 1 <= left
+        assert right <= end + 1  # each label is in its own column
+        for other in labels[:number]:
+            assert right <= other[0] + 1 or other[2] <= left + 1 or bottom <= other[1] + 1 or other[3] <= top + 1
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert not page.locator("svg.boughs").is_visible()

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from topiarist.web.pages.time import TimePage, TopicSeries
 
 WIDE, HIGH = 1000.0, 300.0  # of the streams, before they are stretched
-THICK = 0.055  # of the height: a stream has its name written into it where it is at least so thick
-LETTERS, EDGE = 24, 0.03  # of a name; of the height, in which none is written
+THICK = 0.048  # of the height: a stream has its name written into it where it is at least so thick
+LETTERS, LETTER = 24, 8.5  # of a name at most; width of one, where the page is narrow enough to show the tree beside it
+SAMPLES = 8  # heights of an edge between two periods
 SMALL_WIDE, SMALL_HIGH = 100.0, 40.0
 ROOM = 1.5  # times the largest share: how high a small curve is, so that its name has a place above it
 
@@ -58,16 +59,27 @@ def draw_streams(page: TimePage, to: To = str) -> Markup:
 
 
 def _name(course: TopicSeries, upper: Sequence[Point], lower: Sequence[Point]) -> Markup:
-    """Draw the name of a stream at its thickest place if it fits."""
-    inner = range(1, len(upper) - 1) if len(upper) > 2 else range(len(upper))
-    best = max(inner, key=lambda place: lower[place][1] - upper[place][1])
-    if lower[best][1] - upper[best][1] < THICK * HIGH:
-        return Markup("")
-    x, y = upper[best][0] / WIDE, (upper[best][1] + lower[best][1]) / 2 / HIGH
-    y = min(max(y, EDGE), 1 - EDGE)
-    anchor = "start" if x < 0.3 else "end" if x > 0.7 else "middle"  # names are long where the screen is narrow
+    """Draw the name of a stream where the stream has most room for all of its letters; nothing without room."""
     name = short(plain(course.topic.name), LETTERS)
-    return element("text", name, x=percent(x), y=percent(y), dy=".35em", text_anchor=anchor)
+    above, below = _sample(upper), _sample(lower)
+    wide = max(1, round(len(name) * LETTER / WIDE * len(above)))
+    rooms = [
+        (min(below[place : place + wide]) - max(above[place : place + wide]), place)
+        for place in range(len(above) - wide + 1)
+    ]
+    room, best = max(rooms, default=(0.0, 0))
+    if room < THICK * HIGH:
+        return Markup("")
+    x, y = (best + wide / 2) / len(above), (max(above[best : best + wide]) + room / 2) / HIGH
+    return element("text", name, x=percent(x), y=percent(y), dy=".35em", text_anchor="middle")
+
+
+def _sample(points: Sequence[Point]) -> list[float]:
+    """Return the heights of an edge at even steps; it bends between two points as ``_bent`` draws it."""
+    steps = [step / SAMPLES for step in range(SAMPLES)]
+    return [
+        start + (end - start) * (3 - 2 * step) * step**2 for (_, start), (_, end) in pairwise(points) for step in steps
+    ]
 
 
 def draw_topic_curve(course: TopicSeries, periods: int) -> Markup:

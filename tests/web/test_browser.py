@@ -118,7 +118,7 @@ def test_keys_alone_lead_to_a_document_and_back(page, served):
     page.wait_for_url("**why=1**")
     page.wait_for_selector('.choices[aria-label="Colour words by"]')
     page.keyboard.press("c")
-    page.wait_for_url("**colour=topic**")
+    page.wait_for_url("**colour=level**")
     page.keyboard.press("u")
     page.wait_for_url(lambda url: url.partition("#")[0] == topic)
     settled(page)

@@ -1,17 +1,22 @@
 """Judging where documents are filed: held-out numbers, lists, thresholds."""
 
 import re
+import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from tests.web.labelled import HERE, LABELS
+from tests.web.clients import HERE, Writer
+from tests.web.conftest import documents
+from tests.web.labelled import LABELS
 from topiarist.collection import contents
 from topiarist.collection.classify import filing
 from topiarist.collection.classify.learning import learn_categories
 from topiarist.collection.classify.predictions import Categories, find_headings
 from topiarist.collection.collection import Collection
+from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.edits import Rename
 from topiarist.text.documents import Document
 from topiarist.web.http.server import explorer
@@ -195,3 +200,34 @@ def test_documents_are_read_when_they_are_learned_and_once_after_others_came(ann
     assert sizes == [361]
     sizes = [{row["label"]: row["filed"] for row in page["rows"]} for page in (before, after)]
     assert sizes[1] == sizes[0] | {"law/bail": sizes[0]["law/bail"] + 1}
+
+
+def test_categories_are_learned_from_a_column_on_the_page_and_undone(tmp_path):
+    found = [replace(one, labels=(), columns=(("category", one.labels[0]),)) for one in documents(120)]
+    Collection.grow(found, tmp_path / "copy.topiary", Recipe(topics=3)).close()
+    writer = Writer(explorer(str(tmp_path / "copy.topiary")), base_url=HERE)
+    page = writer.get("/categories.json").json()
+    columns = [one["name"] for one in page["columns"]]
+    text = writer.get("/categories").text
+    assert not page["learned"]
+    assert columns
+    assert text.count('action="/learn"') == len(columns)
+    assert writer.put_form("/learn", column="nothing").status_code in (404, 422)
+    assert writer.put_form("/learn", column=columns[0], state="g-0:1").status_code == 409
+    answer = writer.put_form("/learn", column=columns[0], back="/categories")
+    assert answer.url.path == "/categories"
+    job = writer.app.state.session.job
+    for _ in range(600):
+        if job.done:
+            break
+        time.sleep(0.1)
+    assert not job.error
+    now = writer.get("/categories.json").json()
+    assert now["learned"]
+    assert now["learned_from"] == columns[0]
+    assert 'action="/learn"' in writer.get("/categories").text
+    assert "Forget the learned categories" in writer.put_form("/undo").text
+    assert writer.put_form("/undo", sure="1").status_code == 200
+    assert not writer.get("/categories.json").json()["learned"]
+    reader = TestClient(explorer(str(tmp_path / "copy.topiary"), read_only=True), base_url=HERE)
+    assert 'action="/learn"' not in reader.get("/categories").text

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
@@ -32,7 +33,19 @@ def test_the_line_of_the_last_fit_is_that_of_the_model(view):
     assert page.objective == tuple((place + 1, float(value)) for place, value in enumerate(known))
 
 
-def test_of_many_rounds_some_are_drawn_and_the_last_is_among_them(view):
+def test_words_of_topics_are_rarer_than_averages_below_the_root(view):
+    levels = model.load(view, model.Ask()).levels
+    assert [one.level for one in levels] == list(range(view.tree.depth + 1))
+    assert sum(one.topics for one in levels) == len(view.tree)
+    frequency = view.collection.counting.vocabulary.document_frequency
+    assert all(one.node_idf >= one.average_idf for one in levels[1:])
+    assert levels[-1].node_idf > levels[-1].average_idf
+    for words, told in ((levels[0].node_words, levels[0].node_idf), (levels[0].average_words, levels[0].average_idf)):
+        assert told == pytest.approx(np.mean([np.log(view.n_docs / frequency[view.columns[word]]) for word in words]))
+
+
+def test_of_many_rounds_some_are_drawn_and_the_last_is_among_them(view, monkeypatch):
+    monkeypatch.setattr(model, "compare_node_words", lambda view: ())  # of a model that is none
     view.collection.cache.values["model"] = SimpleNamespace(history_=[float(one) for one in range(1_234)])
     drawn = model.load(view, model.Ask()).objective
     assert len(drawn) <= model.STEPS + 1

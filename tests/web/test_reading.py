@@ -5,9 +5,12 @@ import re
 
 import numpy as np
 import pytest
+from starlette.testclient import TestClient
 
 from tests.web.test_hands import said, until
+from tests.web.words import TOPICS
 from topiarist.web import addresses, coloured_text
+from topiarist.web.http.server import explorer
 
 ID = "wire/law/bail/000.txt"
 FOCUSED = "document.activeElement"
@@ -20,7 +23,7 @@ def test_a_document_that_was_found_shows_what_was_found(client):
     body = text.split('<div class="body"')[1].split("</article>")[0]
     assert {word.lower() for word in re.findall("<mark>(.*?)</mark>", body)} >= {"bail"}
     assert re.search('<span class="tell [^>]*><mark>', body)
-    assert re.search('<span class="l[1-5][^>]*><mark>', client.get(f"{hit['address']}&why=1").text)
+    assert re.search('<span class="l[1-5][^>]*><mark>', client.get(f"{hit['address']}&colour=level").text)
     assert 'name="q" type="search" value="court* bail"' in text
     assert "matching / all" in text
     page = client.get(addresses.as_json(hit["address"])).json()
@@ -99,7 +102,7 @@ def test_lines_and_numbers_can_be_taken_away_and_that_is_in_the_address(page, se
     style = (
         "getComputedStyle(document.querySelector('#text .l1:not(.unsure), #text .l2:not(.unsure)')).textDecorationLine"
     )
-    opened(page, served, why=1)
+    opened(page, served, colour="level")
     box = page.get_by_role("checkbox", name="underline")
     assert box.is_checked()
     assert page.evaluate(style) == "underline"
@@ -153,7 +156,7 @@ def test_the_legend_is_complete(client, colour):
 
 def test_a_long_document_leads_to_the_part_with_most_of_a_level(client, monkeypatch):
     monkeypatch.setattr(coloured_text, "MAX_WORDS", 12)
-    page = client.get(addresses.as_json(addresses.document(ID, why=1))).json()
+    page = client.get(addresses.as_json(addresses.document(ID, colour="level"))).json()
     assert len(page["parts"]) > 2
     view = client.app.state.session.view()
     told = coloured_text.compute_word_posterior(view, view.collection.documents.row_of(ID))
@@ -163,11 +166,11 @@ def test_a_long_document_leads_to_the_part_with_most_of_a_level(client, monkeypa
         pieces = client.get(addresses.as_json(part["address"])).json()["pieces"]
         columns = [view.columns.get(piece["word"]) for piece in pieces if piece["kind"]]
         shares.append(np.mean([general if c is None else told.levels[told.rows[c]] for c in columns], axis=0))
-    text = client.get(addresses.document(ID, why=1)).text
+    text = client.get(addresses.document(ID, colour="level")).text
     for level in page["levels"]:
         if not level["share"]:
             continue
-        assert level["densest"] == addresses.document(ID, why=1, part=level["part"])
+        assert level["densest"] == addresses.document(ID, colour="level", part=level["part"])
         assert html.escape(level["densest"]) in text
         assert f'<a href="{html.escape(level["densest"])}" tabindex="-1"><rect class="{level["kind"]}"' in text
         assert level["part"] - 1 == np.argmax([share[level["level"]] for share in shares])
@@ -184,7 +187,7 @@ def test_a_short_document_leads_nowhere(client):
 def test_who_reads_sees_the_text_and_only_its_telling_words_marked(client):
     text = client.get(addresses.document(ID)).text
     main = text.split('<main id="main"')[1]
-    for gone in ('class="legend', 'class="stacked"', "Absent words", "Colour words by", 'class="spoken"'):
+    for gone in ('class="decision', 'class="decides', "Absent words", "Colour words by", 'class="spoken"'):
         assert gone not in main
     page = client.get(addresses.as_json(addresses.document(ID))).json()
     view = client.app.state.session.view()
@@ -197,7 +200,7 @@ def test_who_reads_sees_the_text_and_only_its_telling_words_marked(client):
     assert main.count('class="tell ') == len(told)
     assert not page["why"]["chosen"]
     more = client.get(page["why"]["address"]).text
-    assert all(now in more for now in ('class="legend', 'class="stacked"', "Absent words", "Colour words by"))
+    assert all(now in more for now in ('class="decision', 'class="decides', "Absent words", "Colour words by"))
 
 
 def test_reasons_stay_for_the_next_document_of_a_list(client):
@@ -206,3 +209,50 @@ def test_reasons_stay_for_the_next_document_of_a_list(client):
     assert "why=1" in near
     assert "why=1" not in page["why"]["address"]
     assert "why=1" not in page["up"]
+
+
+def test_why_here_colours_the_words_that_decide(client, view):
+    for row in range(0, 400, 40):
+        id = view.collection.documents.get(row).id
+        page = client.get(addresses.as_json(addresses.document(id, why=1))).json()
+        words = [one["word"] for one in page["decision"]["words"]]
+        assert 1 <= len(words) <= coloured_text.MAX_DECIDING
+        assert {piece["word"] for piece in page["pieces"] if piece["decides"]} == set(words)
+        text = client.get(addresses.document(id, why=1)).text
+        assert text.count('class="decides"') == sum(piece["decides"] for piece in page["pieces"])
+        placer, counts = view.collection.placer, view.collection.counts[[row]]
+        shares = view.collection.shares[[row]].toarray()[0]
+        best = int(shares.argmax())
+        logs = np.log(placer.by_word[counts.indices].astype(float))
+        evidence = [
+            dict(zip(counts.indices.tolist(), counts.data * (logs[:, best] - logs[:, other]), strict=True))
+            for other in range(len(shares))
+            if view.shape.class_nodes[other] != view.shape.class_nodes[best]
+        ]
+        told = {view.columns[word] for word in words}
+        sums = [sum(one[column] for column in told) for one in evidence]
+        halves = [0.5 * sum(max(part, 0.0) for part in one.values()) for one in evidence]
+        totals = [sum(one.values()) for one in evidence]
+        full = len(words) == coloured_text.MAX_DECIDING
+        assert full or any(a >= min(b, c) - 1e-6 for a, b, c in zip(sums, halves, totals, strict=True))
+
+
+def test_words_of_several_labels_have_the_colour_of_their_label(several):
+    client = TestClient(explorer(several[0]), base_url="http://127.0.0.1")
+    view = client.app.state.session.view()
+    right = wrong = 0
+    for row in range(1, 41, 2):  # of two labels
+        document = view.collection.documents.get(row)
+        page = client.get(addresses.as_json(addresses.document(document.id, colour="label"))).json()
+        assert [level["name"] for level in page["levels"]] == list(document.labels)
+        assert sum(level["share"] for level in page["levels"]) == pytest.approx(1.0)
+        for piece in page["pieces"]:
+            own = [label for label in document.labels if piece["word"] in TOPICS[label].split()]
+            if piece["kind"] and len(own) == 1:
+                is_right = piece["kind"].split()[0] == f"t{document.labels.index(own[0]) + 1}"
+                right, wrong = right + is_right, wrong + (not is_right)
+    assert right > 9 * wrong
+    one = view.collection.documents.get(0)
+    assert len(one.labels) == 1
+    assert "colour=label" not in client.get(addresses.document(one.id, why=1)).text
+    assert client.get(addresses.document(one.id, colour="label")).status_code == 200

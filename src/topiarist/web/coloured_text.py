@@ -8,6 +8,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise, takewhile
 
+import numpy as np
+
+from topiarist.arrays import TINY, Floats
+from topiarist.collection.classify.label_words import compute_word_labels
 from topiarist.collection.describe.text_levels import Token, WordPosterior, compute_word_posterior, iter_tokens
 from topiarist.display.locale.catalogues import Share, translate
 from topiarist.storage.marks import PassageNote
@@ -23,6 +27,8 @@ DEEPEST = 5  # level that has a colour of its own; deeper ones share it
 REPEATED_LINE = "uncounted"
 REPEATED_LINE_TITLE = "repeated line, not counted"
 TITLE = "{word}: level {level}, topic {topic}, {certainty} certain"
+MAX_DECIDING, MOST_EVIDENCE = 8, 0.5  # deciding words at most, and the share of the evidence that they carry at most
+MIN_LEAD, CLEAR = 0.1, 0.75  # lead of a label over an even share, for its colour; certainty without a thin line
 MAX_LISTED_WORDS = 40  # words of a level in the list
 TELLING = 40  # own words of a topic that are worth marking in a text that is read
 UNDERLINES = ("none", "dotted", "dashed", "solid", "double", "double")  # of the levels, as the style sheet has them
@@ -42,6 +48,7 @@ class Piece:
     hits: Pieces = ()  # the text in parts, where a search has found some of them
     note: int = 0  # on the passage that it is of
     begins: tuple[int, ...] = ()  # notes on passages of which it is the first piece here
+    decides: bool = False  # whether it is one of the words that decide between the two best topics
     telling: int = 0  # for a word that sets the topics of the document apart: the heading that these lie under
 
 
@@ -72,6 +79,23 @@ class DocumentWord:
 
 
 @dataclass(frozen=True)
+class DecidingWord:
+    """Word that speaks for the topic of a document rather than for the second best topic."""
+
+    word: str
+    share: float  # of all evidence for the topic
+    address: str
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The few words of a document that decide between its two best topics."""
+
+    sentence: str
+    words: tuple[DecidingWord, ...]
+
+
+@dataclass(frozen=True)
 class Listed:
     """Words of a document on one level, the most frequent first."""
 
@@ -92,6 +116,7 @@ class ColouredText:
     part: int
     parts: int
     listed: tuple[Listed, ...]
+    decision: Decision | None = None
     uncounted: int = 0  # lines that many documents share
     starts: tuple[int, ...] = ()  # where the parts after the first begin in the text
 
@@ -110,6 +135,7 @@ def colour_text(
     matches: Sequence[Span] = (),
     notes: Sequence[PassageNote] = (),
     at: Sequence[int] = (),
+    labels: Sequence[str] = (),
 ) -> ColouredText:
     """Return the text in pieces; without ``part``, the part with the first match."""
     grey = spans(text, view.collection.counting.repeated.forms)
@@ -121,20 +147,40 @@ def colour_text(
         part = 1 + sum(start <= first for start in starts)
     part = min(part, parts)
     colours = values.largest_nodes(tokens, view.tree.root, TOPICS) if by == "topic" else {}
-    look = partial(_create_piece, view, values, by, selected_level, colours, _telling(view, row))
+    label_words = None
+    if by == "label":
+        labels = labels[:TOPICS]
+        label_words = view.remember_labels(
+            ("label words", labels), lambda: compute_word_labels(view.collection, labels)
+        )
+    decision = find_decision(view, row)
+    deciding = frozenset(view.columns[item.word] for item in decision.words) if decision else frozenset()
+    look = partial(_create_piece, view, values, by, selected_level, colours, _telling(view, row), deciding)
     part_tokens = tokens[(part - 1) * MAX_WORDS : part * MAX_WORDS]
     begin = 0 if part == 1 else part_tokens[0][1]
     end = len(text) if part == parts else tokens[part * MAX_WORDS][1]
+    if label_words is not None:
+        look = partial(_create_label_piece, labels, label_words)
     words = ((start, stop, look(text[start:stop], word, column)) for word, start, stop, column in part_tokens)
     looks = [(max(start, begin), min(stop, end), REPEATED) for start, stop in grey if start < end and stop > begin]
     looks += [item for item in words if item[2].kind]
     pieces = _mark_matches(_mark_notes(_fill(text, begin, end, looks), begin, notes), begin, matches)
     named = _list_levels(view, values, tokens, view.largest_class(row))
     levels = _list_topic_levels(view, values, tokens, colours) if by == "topic" else named
+    if label_words is not None:
+        levels = _list_label_levels(labels, label_words, tokens)
     lines = sum(1 + text.count("\n", *span) for span in grey)
     sentence = _list_words(values, tokens, named)
     return ColouredText(
-        tuple(pieces), levels, len(tokens), part, parts, listed=sentence, uncounted=lines, starts=starts
+        tuple(pieces),
+        levels,
+        len(tokens),
+        part,
+        parts,
+        listed=sentence,
+        decision=decision,
+        uncounted=lines,
+        starts=starts,
     )
 
 
@@ -184,6 +230,7 @@ def _create_piece(
     selected_level: int | None,
     colours: dict[int, int],
     telling: frozenset[int],
+    deciding: frozenset[int],
     text: str,
     word: str,
     column: int | None,
@@ -210,8 +257,71 @@ def _create_piece(
         topic=view.shape.topics[node],
         certainty=certainty,
         word=word,
+        decides=column in deciding,
         telling=view.branches[node] if column in telling and certainty >= MIN_CERTAINTY else 0,
     )
+
+
+def _create_label_piece(labels: Sequence[str], label_words: Floats, text: str, word: str, column: int | None) -> Piece:
+    """Return a word in the colour of the label that it speaks for; words of no label in particular have none."""
+    if column is None or column < 0:
+        return Piece(text=text)
+    best = int(label_words[:, column].argmax())
+    certainty = float(label_words[best, column])
+    if certainty < 1 / len(labels) + MIN_LEAD:
+        return Piece(text=text)
+    title = translate(
+        "{word}: label {label}, {certainty} certain", word=word, label=labels[best], certainty=Share(certainty)
+    )
+    kind = f"t{best + 1}" + ("" if certainty >= CLEAR else " unsure")
+    return Piece(text=text, kind=kind, title=title, certainty=certainty, word=word)
+
+
+def _list_label_levels(labels: Sequence[str], label_words: Floats, tokens: list[Token]) -> tuple[Level, ...]:
+    columns = [column for _, _, _, column in tokens if column is not None and column >= 0]
+    shares = label_words[:, columns].sum(axis=1) / max(len(columns), 1)
+    return tuple(
+        Level(
+            level=0, name=label, kind=f"t{number}", share=float(share), sign=str(number),
+            address=addresses.labelled_documents(label),
+        )
+        for number, (label, share) in enumerate(zip(labels, shares, strict=True), 1)
+    )  # fmt: skip
+
+
+def find_decision(view: View, row: int) -> Decision | None:
+    """Return the words that decide between the two best topics of a document; None without two topics.
+
+    The evidence of a word is n log P(w | best) / P(w | second). Listed are the strongest words, until the others would
+    no longer prefer the best topic, or until they carry most of the evidence.
+    """
+    collection, placer = view.collection, view.collection.placer
+    counts, shares = collection.counts[[row]], collection.shares[[row]].toarray()[0].astype(float)
+    class_nodes = np.asarray(view.shape.class_nodes)
+    if not counts.nnz or len(np.unique(class_nodes)) < 2:
+        return None
+    by_word = np.log(np.maximum(placer.by_word[counts.indices].astype(float), TINY))
+    likelihood = counts.data @ by_word
+    weights = shares + 1e-9 * np.exp((likelihood - likelihood.max()) / max(counts.data.sum(), 1.0))  # ranks the rest
+    by_node = np.bincount(class_nodes, weights, minlength=len(view.tree))
+    best, second = (int(node) for node in np.argsort(-by_node, kind="stable")[:2])
+    first_class, second_class = (
+        max(np.flatnonzero(class_nodes == node), key=lambda place: weights[place]) for node in (best, second)
+    )
+    evidence = counts.data * (by_word[:, first_class] - by_word[:, second_class])
+    total, positive = float(evidence.sum()), float(np.maximum(evidence, 0.0).sum())
+    words, amount = list[DecidingWord](), 0.0
+    for place in np.argsort(-evidence, kind="stable")[:MAX_DECIDING]:
+        if evidence[place] <= 0 or (words and (amount >= MOST_EVIDENCE * positive or amount >= total > 0)):
+            break
+        amount += float(evidence[place])
+        word = collection.counting.vocabulary.words[int(counts.indices[place])]
+        words.append(DecidingWord(word, float(evidence[place]) / positive, addresses.word(word)))
+    first, other = view.names[best], view.names[second]
+    sentence = translate("These words speak most for {first} and against {second}.", first=first, second=other)
+    if amount >= total > 0:
+        sentence = translate("Without these words, {second} would be as likely as {first}.", first=first, second=other)
+    return Decision(sentence, tuple(words)) if words else None
 
 
 def _telling(view: View, row: int) -> frozenset[int]:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
+from topiarist.collection.classify.learning import learn_categories
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.regrowth import check_steadiness
 from topiarist.collection.shape.history import apply_edits, last_step, summarise_step
@@ -169,8 +170,6 @@ class Session:
         """Start to learn categories from a column, or from the labels of the documents, unless a job is running."""
 
         def learn(job: Job) -> None:
-            from topiarist.collection.classify.learning import learn_categories
-
             job.finish_steps()  # it cannot be stopped
             with self.writer() as collection:
                 learn_categories(collection, column=column)

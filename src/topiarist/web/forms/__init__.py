@@ -28,12 +28,12 @@ def add(app: FastAPI) -> None:
         "/undo": (tree_edits.undo, bodies.TakenBack),
         "/refit": (tree_edits.refit, bodies.StateBody),
         "/steadiness": (tree_edits.check_steadiness, bodies.Body),
-        "/learn": (tree_edits.learn, bodies.Learned),
         "/stop": (tree_edits.stop, bodies.Body),
         "/shape": (tree_edits.edit, bodies.Edited),
         "/new": (uploads.bring, bodies.UploadBody),
         "/keep": (uploads.keep, bodies.StoreBody),
         "/judge": (judgements.judge, bodies.Judgement),
+        "/learn": (judgements.learn, bodies.LearnBody),
         "/review": (reviews.review, bodies.ReviewAnswerBody),
     }
     for path, (does, kind) in routes.items():

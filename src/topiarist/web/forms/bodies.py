@@ -47,13 +47,6 @@ class StateBody(Body):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Learned(Body):
-    """Request to learn categories."""
-
-    column: Annotated[str, Field(max_length=1_000, description="column with the labels; default: the labels")] = ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class TakenBack(StateBody):
     """Request to undo the last edit."""
 
@@ -146,6 +139,13 @@ class Judgement(StateBody):
     number: Annotated[int, Field(ge=0, lt=10**9, description="of the last judgement that was seen")] = 0
     label: Annotated[tuple[Label, ...], Field(max_length=1_000, description="the labels that it shall have")] = ()
     to: Annotated[Label, Field(description="another label, that it shall have too, or instead")] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnBody(StateBody):
+    """Request to learn categories."""
+
+    column: Annotated[str, Field(max_length=1_000, description="column with labels; empty: labels of documents")] = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,11 +17,14 @@ from topiarist.collection.classify.judgements import (
     choose_labels,
 )
 from topiarist.collection.shape.history import ChangedError
+from topiarist.collection.trends.by_group import load_grouping
 from topiarist.display.locale.catalogues import translate
+from topiarist.errors import ResourceError
 from topiarist.storage.document_table import Documents
 from topiarist.storage.generation import Generation
 from topiarist.web import addresses
 from topiarist.web.forms.bodies import Judgement as Told
+from topiarist.web.forms.bodies import LearnBody
 from topiarist.web.forms.posts import answer_conflict, back, patience, safe_back
 from topiarist.web.pages.categories import JUDGEMENT_TEXTS
 from topiarist.web.session import Session, generation_of
@@ -52,6 +55,22 @@ def judge(request: Request, session: Session, form: Told) -> Response:
     if item is None:
         return _answer_conflict(request, session, form, row, labels)
     return back(request, addresses.add_judgement(safe_back(request, form.back, addresses.CATEGORIES), item.number))
+
+
+def learn(request: Request, session: Session, body: LearnBody) -> Response:
+    """Learn categories in the background, from labels or from a column."""
+    view = session.fresh()
+    if generation_of(body.state) != generation_of(view.mark):
+        raise ChangedError(
+            translate("The collection was grown again after you opened the page"),
+            hint=translate("Open the categories again."),
+        )
+    if body.column:
+        load_grouping(view, body.column)  # an unknown column is an error now, not of the job
+    if session.job is not None and not session.job.done:
+        raise ResourceError(translate("Another job is running"), hint=translate("Try again when it has ended."))
+    session.learn(body.column)
+    return back(request, body.back, addresses.CATEGORIES)
 
 
 def _write_judgement(generation: Generation, row: int, does: str, labels: tuple[str, ...], expected: int) -> Judgement:

@@ -43,7 +43,7 @@ def _marking(session: Session, body: bodies.Marks) -> Iterator[tuple[Marks, list
         elif body.document is not None:
             rows = [view.collection.documents.row_of(body.document)]
         else:
-            raise UsageError(translate("Expected a document or a topic"), hint="Pass a document or a topic.")
+            raise UsageError(translate("Expected a document or a topic"), hint=translate("Pass a document or a topic."))
         yield Marks(generation.database), rows
 
 

@@ -15,7 +15,7 @@ from topiarist.errors import ResourceError, UsageError
 from topiarist.trees.naming.name_test import split_items
 from topiarist.trees.tree_text import JOINT
 from topiarist.web import addresses, frame
-from topiarist.web.forms.bodies import Body, Edited, Learned, StateBody, TakenBack
+from topiarist.web.forms.bodies import Body, Edited, StateBody, TakenBack
 from topiarist.web.forms.posts import answer_conflict, ask_confirmation, back, patience
 from topiarist.web.http.failures import wants_data
 from topiarist.web.jobs import JobPage
@@ -126,12 +126,6 @@ def refit(request: Request, session: Session, body: StateBody) -> Response:
 def check_steadiness(request: Request, session: Session, body: Body) -> Response:
     """Measure the stability of topics in the background."""
     session.check_steadiness()
-    return back(request, body.back)
-
-
-def learn(request: Request, session: Session, body: Learned) -> Response:
-    """Learn categories in the background."""
-    session.learn(body.column)
     return back(request, body.back)
 
 

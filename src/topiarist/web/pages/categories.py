@@ -27,6 +27,7 @@ from topiarist.collection.classify.filing import (
 )
 from topiarist.collection.classify.judgements import ACCEPT, LEAVE, MOVE, TAKE_BACK, Judgement
 from topiarist.collection.classify.predictions import Categories, compute_accuracy_interval
+from topiarist.collection.shape.history import LEARN
 from topiarist.display.formats import whole_percent
 from topiarist.display.locale.catalogues import (
     CountedNoun,
@@ -37,6 +38,7 @@ from topiarist.display.locale.catalogues import (
     translate_table,
 )
 from topiarist.display.locale.locales import LOCALES
+from topiarist.storage import edit_log
 from topiarist.web import addresses
 from topiarist.web.pages.compare import LabelColumnLine, label_column_lines
 from topiarist.web.values import (
@@ -188,6 +190,7 @@ class CategoriesPage:
     typed: bool = False  # options are too many for a list to choose from
     done: Done | None = None
     command: str = ""
+    learned_from: str = ""  # column; empty: labels of documents
     columns: tuple[LabelColumnLine, ...] = ()  # that can be learned from, where there are no labels
 
 
@@ -215,6 +218,7 @@ def load(view: View, ask: Ask) -> CategoriesPage:
         options=names if documents else (),
         typed=len(names) > MAX_LISTED_CATEGORIES,
         done=done_of(view, ask.done),
+        learned_from=_find_column(view),
     )
 
 
@@ -240,6 +244,12 @@ def _build_untrained_page(view: View, first: Counter[str], now: Counter[str]) ->
         command=learn if rows else "" if columns else learn + " --labels FILE",
         columns=columns,
     )
+
+
+def _find_column(view: View) -> str:
+    """Return the column that the categories were learned from last; empty for labels."""
+    steps = edit_log.history(view.collection.generation.database, limit=1, kind=LEARN)
+    return str(steps[0].body.get("column", "")) if steps else ""
 
 
 def label_counts(view: View) -> tuple[Counter[str], Counter[str]]:

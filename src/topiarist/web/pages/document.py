@@ -23,7 +23,7 @@ from topiarist.text.fields import Field
 from topiarist.text.highlights import split_at_spans
 from topiarist.text.query import Filter, field_key, parse
 from topiarist.web import addresses
-from topiarist.web.coloured_text import MAX_WORDS, ColouredText, Level, Listed, Piece, colour_text
+from topiarist.web.coloured_text import MAX_WORDS, ColouredText, Decision, Level, Listed, Piece, colour_text
 from topiarist.web.pages import topic as topic_page
 from topiarist.web.pages.search import Reason, reasons
 from topiarist.web.query_limits import LOOKED_AT, StoppedError, run_timed_search
@@ -48,7 +48,7 @@ SIMILAR = 6
 GHOSTS = 5
 PLAIN = {"why": None, "colour": None, "level": None, "underline": None}  # an address that asks for none of it
 PASSAGES = 60  # of a whole document that are listed
-COLOURS = {"level": "level", "topic": "topic", "none": "none"}
+COLOURS = {"decided": "deciding words", "level": "level", "topic": "topic", "label": "label", "none": "none"}
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,10 @@ class Ask:
     by: Literal["words", "meaning", "both"] = "both"
     within: Annotated[int | None, Query(description="the topic that the search was narrowed to")] = None
     at: Annotated[int, Query(ge=1, le=10_000_000, description="its place in the search")] = 1
-    colour: Annotated[Literal["level", "topic", "none"], Query(description="colour words by this")] = "level"
+    colour: Annotated[
+        Literal["decided", "level", "topic", "label", "none"],
+        Query(description="colour words by this; decided: only the words that decided, in the levels of all"),
+    ] = "decided"
     level: Annotated[int | None, Query(ge=0, le=1_000, description="only words of this level")] = None
     part: Annotated[int | None, Query(ge=1, le=1_000_000, description="of a long document")] = None
     underline: Annotated[bool, Query(description="show levels by lines and numbers as well as by colours")] = True
@@ -160,6 +163,7 @@ class DocumentPage:
     only_level: int | None
     why: Choice  # the page with what says why it is here, or without; chosen: with
     underline: Choice  # the page with lines and numbers under words, or without; chosen: with
+    decision: Decision | None  # the words that decided between the two best topics
     listed: tuple[Listed, ...]
     pieces: tuple[Piece, ...]
     pieces_from: int  # where in the text they begin: a long one is shown in parts
@@ -190,11 +194,13 @@ def load(view: View, ask: Ask) -> DocumentPage:
     result = search.mark(document.text)
     notes = collection.passage_notes.of([row]).get(row, ())
     at = [item.start for item in notes if item.passage == ask.note]
+    has_labels = len(document.labels) > 1  # a word can only speak for one of several labels
     coloured_text = colour_text(
         view,
         row,
         document.text,
-        by=ask.colour,
+        by="level" if ask.colour == "decided" or (ask.colour == "label" and not has_labels) else ask.colour,
+        labels=document.labels,
         selected_level=ask.level,
         part=ask.part,
         matches=result,
@@ -233,10 +239,12 @@ def load(view: View, ask: Ask) -> DocumentPage:
         voices=compare_evidence(view.collection, row),
         colour=ask.colour,
         colours=choices(
-            translate_table(COLOURS), ask.colour, lambda colour: _create_page_address(ask, colour=colour, level=None)
+            {name: text for name, text in translate_table(COLOURS).items() if has_labels or name != "label"},
+            ask.colour,
+            lambda colour: _create_page_address(ask, colour=colour, level=None),
         ),
         levels=tuple(_link_level(ask, coloured_text, level) for level in coloured_text.levels),
-        only=choices(levels, ask.level, lambda level: _create_page_address(ask, level=level)),
+        only=choices(levels, ask.level, lambda level: _create_page_address(ask, level=level, colour="level")),
         only_level=ask.level,
         why=Choice(
             "why here?",
@@ -246,6 +254,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
         underline=Choice(
             "underline", _create_page_address(ask, underline="no" if ask.underline else None), ask.underline
         ),
+        decision=coloured_text.decision,
         listed=coloured_text.listed,
         pieces=coloured_text.pieces,
         pieces_from=(0, *coloured_text.starts)[coloured_text.part - 1],
@@ -347,7 +356,7 @@ def _create_page_address(ask: Ask, **changes: object) -> str:
 
 
 def _asks_why(ask: Ask) -> bool:
-    return ask.why or ask.colour != "level" or ask.level is not None or not ask.underline
+    return ask.why or ask.colour != "decided" or ask.level is not None or not ask.underline
 
 
 def _kept_why(ask: Ask) -> int | None:

@@ -11,10 +11,12 @@ from topiarist.collection.trends.document_map import lay_out_documents, lay_out_
 from topiarist.display.locale.catalogues import CountedNoun, translate, translate_table
 from topiarist.metrics.map_layout import CircleLayout, is_possible
 from topiarist.web import addresses
-from topiarist.web.values import Choice, choices
+from topiarist.web.pages.overview import list_documents
+from topiarist.web.values import Choice, DocumentLine, choices
 from topiarist.web.view import View
 
 TOPICS, NEIGHBOURS = "topics", "neighbours"
+FEW = 100  # documents: below, a map shows structure that is not there, and the documents are listed
 LARGE = 0.08  # of the radius of the map: circles that are seen at first
 WAYS = {TOPICS: "in the same topic", NEIGHBOURS: "similar"}
 
@@ -54,6 +56,7 @@ class MapPage:
     points: str
     by: str
     ways: tuple[Choice, ...]  # which documents may lie near each other; none where there is one way only
+    listed: tuple[DocumentLine, ...]  # the documents themselves, if they are too few for a map
     waiting: str  # while documents are placed by their neighbours; circles are those of the topics so long
 
 
@@ -87,10 +90,11 @@ def load(view: View, ask: Ask) -> MapPage:
         circles=_list_circles(view, ground),
         points=addresses.points(by=by),
         by=ask.by,
+        listed=list_documents(view, FEW) if view.n_docs < FEW else (),
         ways=choices(
             translate_table(WAYS), ask.by, lambda way: addresses.document_map(by=None if way == TOPICS else way)
         )
-        if is_possible(view.n_docs)
+        if is_possible(view.n_docs) and view.n_docs >= FEW
         else (),
         waiting=translate("Computing the positions of documents, up to one minute. Circles show topics.")
         if ask.by == NEIGHBOURS and neighbour_map is None
@@ -100,6 +104,8 @@ def load(view: View, ask: Ask) -> MapPage:
 
 def _write_sentence(view: View, ask: Ask) -> str:
     documents, topics = CountedNoun(view.n_docs, "document"), CountedNoun(len(view.tree.leaves), "topic")
+    if view.n_docs < FEW:
+        return translate("Too few for a map: {documents}.", documents=documents)
     if ask.by == NEIGHBOURS:
         return translate(
             "{documents} in {topics}. Each point is a document in the colour of its heading. Only near points are "

@@ -16,6 +16,7 @@ from topiarist.collection.classify.tree_quality import (
 )
 from topiarist.collection.describe.account import AccountEntry, build_account
 from topiarist.collection.describe.collection_facts import describe_documents
+from topiarist.collection.describe.node_words import LevelWords, compare_node_words
 from topiarist.collection.describe.provenance import find_growth, format_growing_command, is_unchanged_since_growth
 from topiarist.collection.grow.exclusions import find_exclusions
 from topiarist.collection.grow.regrowth import load_stability
@@ -119,6 +120,7 @@ class ModelPage:
     curve: tuple[Point, ...]
     curve_said: str  # which tree the curve belongs to
     objective: tuple[tuple[int, float], ...]  # after rounds of the last fit
+    levels: tuple[LevelWords, ...]  # words of nodes against the averages of their branches
     warnings: tuple[FitWarning, ...]
     steadiness: str  # of all topics in a sentence; nothing where nobody has asked
     unsteady: tuple[StabilityLine, ...]  # the topics that come back least
@@ -165,6 +167,7 @@ def load(view: View, ask: Ask) -> ModelPage:
         curve=_list_curve_points(description),
         curve_said=_describe_curve(description, is_unchanged),
         objective=_list_objectives(view),
+        levels=view.compute_once(("node words",), lambda: compare_node_words(view)),
         warnings=_list_warnings(view),
         **_describe_stability(view),
         known=view.remembered(("known",), lambda: describe_documents(database, collection.settings)),

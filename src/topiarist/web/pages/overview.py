@@ -133,7 +133,7 @@ def load(view: View, ask: Ask) -> OverviewPage:
         )
         if icicle
         else (),
-        listed=_listed(view) if few or n_leaves == 1 else (),
+        listed=list_documents(view, FEW) if few or n_leaves == 1 else (),
         detail=ask.detail,
         details=ways(
             view, ask.detail, lambda detail: addresses.overview(None if ask.view == "tree" else ask.view, detail)
@@ -165,8 +165,9 @@ def _list_opened(view: View, ask: Ask) -> frozenset[int]:
     return frozenset(node for node in asked if view.tree.depths[node] <= DEEPEST)
 
 
-def _listed(view: View) -> tuple[DocumentLine, ...]:
-    rows = view.list_rows(view.tree.root, "typical", "all")[:FEW].tolist()
+def list_documents(view: View, n: int) -> tuple[DocumentLine, ...]:
+    """Return the most typical documents of the collection."""
+    rows = view.list_rows(view.tree.root, "typical", "all")[:n].tolist()
     return document_lines(view, rows, lambda id, _: addresses.document(id))
 
 

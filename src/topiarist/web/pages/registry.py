@@ -67,7 +67,7 @@ PAGES = (
     Page("/time", time, slow=True),
     Page("/groups", groups),
     Page("/map", map, slow=True),
-    Page("/model", model),
+    Page("/model", model, slow=True),
     Page("/duplicates", duplicates),
     Page("/notes", notes),
     Page("/help", help),

@@ -218,7 +218,7 @@ def edit_of(ask: Ask) -> Edit:
 def _list_candidates(view: View, ask: Ask, node: int) -> tuple[Choice, ...]:
     if ask.edit != "rename":
         return ()
-    names = (name for name in view.collection.tree.nodes[node].names if name != view.names[node])
+    names = (name for name in view.collection.tree.nodes[node].names if name not in view.names)
     return tuple(link(name, addresses.shape("rename", ask.topic, name=name, ready=1)) for name in names)
 
 

@@ -17,7 +17,7 @@ export function startJob() {
       return gone(error);
     }
     if (!job.running) return ended(strip, text, job);
-    text.textContent = `${job.sentence} These pages show the tree as it was.`;
+    text.textContent = `${job.sentence} ${job.beside}`;
     if (!job.stoppable) strip.querySelector("form")?.remove();
     return setTimeout(look, OFTEN);
   };

@@ -1,18 +1,22 @@
 """Labels of words and mixtures of labels: planted documents, stored models, and the commands that print them."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from tests.estimators import zoo
 from topiarist import PMM
 from topiarist.cli.commands import app
 from topiarist.collection.classify.label_mixture import learn_mixture
+from topiarist.collection.classify.predictions import Categories
 from topiarist.collection.classify.word_labels import find_word_labels
 from topiarist.collection.collection import Collection
+from topiarist.collection.contents import read_categories, write_categories
 from topiarist.collection.grow.recipe import Recipe
-from topiarist.errors import UsageError
+from topiarist.errors import DamagedError, UsageError
 from topiarist.text.documents import Document
 
 SUBJECTS = {
@@ -162,3 +166,17 @@ def test_mixture_uses_vectors(tmp_path):
         mixture = learn_mixture(collection, table, holdout=0.5)
     assert mixture.features == "vectors"
     assert mixture.accuracy > 0.9
+
+
+def test_word_labels_remain_after_removal_and_damage_is_an_error(path, learned, tmp_path):
+    copy = tmp_path / "copy.topiary"
+    shutil.copytree(path, copy)
+    with Collection.open(copy) as collection:
+        row = collection.documents.row_of("d1")
+        before = find_word_labels(collection, row)
+        collection.remove(["d0"])
+        assert find_word_labels(collection, collection.documents.row_of("d1")) == before
+    folder = tmp_path / "part"
+    write_categories(folder, Categories(zoo.fitted("CategoryLearner"), True, word_model=zoo.fitted("PLC")))
+    with pytest.raises(DamagedError, match="expected a PMM, got a PLC"):
+        read_categories(folder)

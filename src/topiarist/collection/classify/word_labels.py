@@ -11,12 +11,13 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.preprocessing import MultiLabelBinarizer
 
 from topiarist.arrays import Csr, Floats
 from topiarist.collection.classify.filing import select_vectors
+from topiarist.collection.contents import WORD_MODEL
 from topiarist.collection.describe.statistics import Figures
 from topiarist.collection.describe.text_levels import iter_tokens
+from topiarist.collection.state import CATEGORIES
 from topiarist.models.engine import SMALLEST_MIXTURE
 from topiarist.text.repeated import spans as repeated_spans
 
@@ -67,6 +68,8 @@ class WordLabels:
 
 def fit_word_model(counts: Csr, labels_of_rows: Sequence[Sequence[str]]) -> PMM:
     """Return the mixture of labels fitted to documents with several labels."""
+    from sklearn.preprocessing import MultiLabelBinarizer  # a second to load, which reading a document does not need
+
     from topiarist.estimators.category.pmm import PMM
 
     binary = MultiLabelBinarizer(sparse_output=True)
@@ -94,9 +97,10 @@ def rank_words(probability: Floats, weight: Floats, counts: Csr, words: Sequence
 
 def find_word_labels(collection: Collection, row: int) -> WordLabels | None:
     """Return the labels of the words of a document; None unless it has, or is predicted to have, several labels."""
-    categories = collection.categories
-    if categories is None or categories.word_model is None:
+    part = collection.state.parts.get(CATEGORIES)
+    if part is None or not (collection.part(part) / WORD_MODEL).exists() or collection.categories is None:
         return None
+    categories = collection.categories
     model, counts = categories.word_model, collection.counts[[row]]
     known, document = set(model.classes_.tolist()), collection.documents.get(row)
     names = [name for name in dict.fromkeys(document.labels) if name in known]

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from topiarist.web import addresses
-from topiarist.web.frame import DETAILS, opened
+from topiarist.web.frame import DETAILS, list_open_nodes
 from topiarist.web.http.server import explorer
 
 
@@ -46,7 +46,7 @@ def test_the_tree_is_deeper_than_what_is_opened(view):
     assert sizes == sorted(sizes)
     assert sizes[0] < sizes[1] < sizes[3] == len(view.tree)
     for smaller, larger in pairwise(DETAILS):
-        assert opened(view, smaller) <= opened(view, larger)
+        assert list_open_nodes(view, smaller) <= list_open_nodes(view, larger)
 
 
 @pytest.mark.parametrize("detail", DETAILS)
@@ -59,7 +59,7 @@ def test_overview_and_outline_show_what_the_address_asks_for(client, view, detai
         text = client.get(f"{path}?detail={detail}").text.split('aria-label="Detail"')[1].split("</nav>")[0]
         chosen = re.findall(r'detail=(\w+)" aria-current="true"', text)
         assert len(chosen) == 1
-        assert opened(view, chosen[0]) == opened(view, detail)
+        assert list_open_nodes(view, chosen[0]) == list_open_nodes(view, detail)
     assert client.get(f"/?view=list&detail={detail}").text.count("<tr class=") == len(seen_in(view, detail))
 
 

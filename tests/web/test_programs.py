@@ -31,7 +31,7 @@ def client(folder):
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the examples of the page are of curl")
 def test_the_examples_of_the_page_run(folder, tmp_path):
-    token = serving.kept_token(str(tmp_path / "token"))
+    token = serving.load_token(str(tmp_path / "token"))
     served = Served(explorer(folder, door=token, local=True, read_only=True))
     lines = [line for block in re.findall(r"```bash\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
              for line in block.splitlines()]  # fmt: skip
@@ -97,9 +97,9 @@ def test_pages_of_other_sites_place_nothing_and_programs_change_nothing(client):
 
 def test_a_token_is_made_once_and_only_its_owner_reads_it(tmp_path):
     path = tmp_path / "token"
-    token = serving.kept_token(str(path))
+    token = serving.load_token(str(path))
     assert len(token) >= 32
-    assert serving.kept_token(str(path)) == token
+    assert serving.load_token(str(path)) == token
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     found = serving.open_server(None, 0, previous_token=token)
     found.sockets[0].close()
@@ -115,6 +115,6 @@ def test_a_token_that_is_none_is_refused(tmp_path, text, mode, said):
     path.write_text(text)
     os.chmod(path, mode)
     with pytest.raises(UsageError, match=said):
-        serving.kept_token(str(path))
+        serving.load_token(str(path))
     with pytest.raises(UsageError, match="exclude each other"):
         serving.serve("x.topiary", token=False, token_file=str(path))

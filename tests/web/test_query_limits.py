@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from topiarist.text.query import parse
 from topiarist.web import addresses, query_limits
 from topiarist.web.http.server import explorer
-from topiarist.web.http.serving import bound
+from topiarist.web.http.serving import bind_socket
 from topiarist.web.query_limits import resolve_query
 from topiarist.web.values import PER_PAGE
 
@@ -78,7 +78,7 @@ def test_pages_of_other_sites_may_only_lead_here(client, mode, status):
 
 
 def test_small_answers_are_not_held_back():
-    with bound("127.0.0.1", 0) as found:
+    with bind_socket("127.0.0.1", 0) as found:
         assert found.proto == socket.IPPROTO_TCP
 
 

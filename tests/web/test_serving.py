@@ -83,7 +83,7 @@ def test_nobody_else_is_let_in_by_default():
         assert found.addresses == (f"http://127.0.0.1:{found.sockets[0].getsockname()[1]}/{found.door}/",)
         found.sockets[0].listen()
         with pytest.raises(UsageError, match="cannot listen"):
-            serving.bound("127.0.0.1", found.sockets[0].getsockname()[1])
+            serving.bind_socket("127.0.0.1", found.sockets[0].getsockname()[1])
     finally:
         found.sockets[0].close()
 
@@ -168,7 +168,7 @@ def hurried(folder, monkeypatch):
     """A server as the command starts one, that has no patience at all."""
     monkeypatch.setattr(serving, "HEADER_TIMEOUT", 0.3)
     monkeypatch.setattr(serving, "MAX_CONNECTIONS", 8)
-    app, listening = explorer(folder), serving.bound("127.0.0.1", 0)
+    app, listening = explorer(folder), serving.bind_socket("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical", http=serving.TimeoutProtocol))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

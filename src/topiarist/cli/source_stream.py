@@ -179,8 +179,8 @@ class Stream:
             self._reading.close()
 
 
-def default_folder(options: SourceOptions) -> str:
-    """Return the default folder of a collection: here, with the name of its source."""
+def choose_default_folder(options: SourceOptions) -> str:
+    """Return the default folder of a collection: in the working folder, named like its source."""
     first = options.sources[0]
     if options.is_demo:
         return DEMO + SUFFIX

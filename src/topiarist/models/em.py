@@ -225,7 +225,7 @@ def run(
             loop = _record(replace(loop, fallback=None), objective, heldout)
             if watch is not None:
                 watch(loop)
-            reason = _reason_to_stop(loop, following, rules)
+            reason = _find_reason_to_stop(loop, following, rules)
             if reason:
                 return _fit(loop, reason, inverse_temperature)
             loop = _advance(model, loop, following, rules, executor)
@@ -245,7 +245,7 @@ def _record(loop: Loop, objective: float, heldout: Callable[[State], float] | No
     return replace(loop, heldout=(*loop.heldout, likelihood), best=loop.state if better else loop.best)
 
 
-def _reason_to_stop(loop: Loop, following: State, rules: Rules) -> str:
+def _find_reason_to_stop(loop: Loop, following: State, rules: Rules) -> str:
     if rules.has_converged is not None and rules.has_converged(following):
         return "converged"
     if loop.heldout:

@@ -71,7 +71,7 @@ def detail_of(text: str) -> Detail:
     return next((item for item in DETAILS if item == text), DEFAULT_DETAIL)
 
 
-def opened(view: View, detail: Detail, top: int | None = None) -> frozenset[int]:
+def list_open_nodes(view: View, detail: Detail, top: int | None = None) -> frozenset[int]:
     """Return the open nodes of a branch, whose subtopics are visible."""
     top = view.tree.root if top is None else top
 
@@ -85,8 +85,8 @@ def opened(view: View, detail: Detail, top: int | None = None) -> frozenset[int]
 
 def ways(view: View, detail: Detail | None, at: Callable[[Detail], str], top: int | None = None) -> tuple[Choice, ...]:
     """Return links to other details; details that show the same nodes are one link."""
-    detail_by_nodes = {opened(view, item, top): item for item in DETAILS}
-    opened_nodes = None if detail is None else opened(view, detail, top)
+    detail_by_nodes = {list_open_nodes(view, item, top): item for item in DETAILS}
+    opened_nodes = None if detail is None else list_open_nodes(view, detail, top)
     if len(detail_by_nodes) < 2:
         return ()
     return tuple(
@@ -106,7 +106,7 @@ def frame(
     ``matching``: hits under each node. ``narrowed``: address of their search, to which topics of the tree then lead.
     """
     node = view.shape.node_of.get(current, view.tree.root) if current is not None else view.tree.root
-    opened_nodes = {*opened(view, SIDE_TREE_DETAIL if detail == "all" else detail), *view.tree.path(node)}
+    opened_nodes = {*list_open_nodes(view, SIDE_TREE_DETAIL if detail == "all" else detail), *view.tree.path(node)}
     tags = view.collection.marks.tags()
     root = view.tree.root
     return Frame(

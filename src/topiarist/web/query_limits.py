@@ -73,7 +73,7 @@ def run_timed_search(view: View, text: str, by: str = "words") -> TimedSearch:
     return view.remembered(("search", text, by), make_search)
 
 
-def found_under(view: View, text: str, by: str) -> Array | None:
+def count_found_under(view: View, text: str, by: str) -> Array | None:
     """Return the number of hits under each node; None if it is unknown."""
     search = run_timed_search(view, text, by)
     if search.query:

@@ -205,7 +205,7 @@ class Session:
             if not self._has_changed(ready):
                 self._view = ready
 
-    def told(self) -> JobPage:
+    def describe_job(self) -> JobPage:
         job = self.job
         page = NO_JOB if job is None else job.page()
         if job is not None and page.phase in ("done", "stopped"):

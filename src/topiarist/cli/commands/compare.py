@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from topiarist.cli.options import FolderOptions, argument, examples, number_option, option
-from topiarist.cli.terminal.screen import opened
+from topiarist.cli.terminal.screen import open_collection
 from topiarist.display.formats import one_line
 from topiarist.errors import UsageError
 
@@ -28,7 +28,7 @@ def run(options: Options) -> None:
     from topiarist.collection.state import open_state_before_last
     from topiarist.metrics.comparison import compare
 
-    with opened(options) as (screen, collection):
+    with open_collection(options) as (screen, collection):
         if options.before and options.other is None:
             other, entry = open_state_before_last(collection)
             titles = ("before the last step", f"now, after: {one_line(summarise_step(entry))}")
@@ -47,5 +47,5 @@ def run(options: Options) -> None:
     for side, title in zip("AB", titles, strict=True):
         screen.print((f"{side}  ", "dim"), one_line(title))
     for line in comparison.lines(options.number):
-        screen.hanging(line)
+        screen.print_hanging(line)
     screen.next("shape FOLDER --undo" if options.before else ("tree {}", options.other), "evaluate FOLDER")

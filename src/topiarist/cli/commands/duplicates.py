@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from topiarist.cli.options import FolderOptions, examples, number_option, option, printing
-from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.cli.terminal.screen import Screen, open_collection
 from topiarist.display.formats import count_copies, count_noun, one_line, whole_percent
 from topiarist.errors import UsageError
 
@@ -39,7 +39,7 @@ class Options(FolderOptions):
 
 
 def run(options: Options) -> None:
-    with opened(options) as (screen, collection):
+    with open_collection(options) as (screen, collection):
         (_list_similar_pairs if options.by_meaning else _list_copies)(screen, options, collection)
 
 
@@ -77,14 +77,14 @@ def _describe_copy(copy: Copy) -> dict[str, Any]:
 def _print_group(screen: Screen, group: CopiesOf, *, is_complete: bool) -> None:
     exact = sum(copy.exact for copy in group.copies)
     screen.print()
-    screen.titled("", group.title, group.id)
+    screen.print_titled("", group.title, group.id)
     screen.print((count_copies(exact, len(group.copies) - exact), "dim"), indent=2)
     number = len(group.copies) if is_complete else COPIES_SHOWN
     screen.list_items(group.copies, number, lambda copy: _print_copy(screen, copy))
 
 
 def _print_copy(screen: Screen, copy: Copy) -> None:
-    screen.titled(f"  {whole_percent(copy.shared):>5}  ", copy.title, copy.id)
+    screen.print_titled(f"  {whole_percent(copy.shared):>5}  ", copy.title, copy.id)
     words = {"only here": copy.only_here, "only in the original": copy.only_original}
     if differences := [f"{where}: {one_line(', '.join(there))}" for where, there in words.items() if there]:
         screen.print(("; ".join(differences), "dim"), indent=9)
@@ -119,8 +119,8 @@ def _list_similar_pairs(screen: Screen, options: Options, collection: Collection
     listed_pairs = result.pairs if options.all else result.pairs[: options.number]
     for pair in listed_pairs:
         screen.print()
-        screen.titled(f"  {pair.cosine:.2f}  ", pair.first.title, pair.first.id)
-        screen.titled("        ", pair.second.title, pair.second.id)
+        screen.print_titled(f"  {pair.cosine:.2f}  ", pair.first.title, pair.first.id)
+        screen.print_titled("        ", pair.second.title, pair.second.id)
         screen.print((f"{whole_percent(pair.shared)} of their words are in both", "dim"), indent=8)
     if len(listed_pairs) < result.number:
         hint = "" if options.all else ": --all"

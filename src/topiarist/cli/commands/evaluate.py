@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from topiarist.cli.options import WritingOptions, examples, number_option, option
 from topiarist.cli.terminal.console import PATIENCE, Console
-from topiarist.cli.terminal.screen import opened
+from topiarist.cli.terminal.screen import open_collection
 from topiarist.display.formats import count_noun, one_line, whole_percent
 from topiarist.progress import RichReporter
 
@@ -35,7 +35,7 @@ def run(options: Options) -> None:
     from topiarist.collection.describe.statistics import Figures
     from topiarist.collection.grow.regrowth import load_stability
 
-    with opened(options) as (screen, collection):
+    with open_collection(options) as (screen, collection):
         with screen.waiting("Judging the tree"):
             quality, odd = evaluate_tree(collection), find_odd_headings(Figures(collection))
         steadiness = measure_stability(collection) if options.stability else load_stability(collection)
@@ -46,11 +46,11 @@ def run(options: Options) -> None:
         for line in quality.lines(options.number):
             screen.cut(line)
         if odd.sentence:
-            screen.hanging(odd.sentence)
+            screen.print_hanging(odd.sentence)
         if steadiness is not None:
             screen.heading("How sure are the topics?")
             for line in describe_stability(collection, steadiness):
-                screen.hanging(line)
+                screen.print_hanging(line)
     screen.next("tree FOLDER", "shape FOLDER --interactive")
 
 

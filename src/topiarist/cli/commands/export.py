@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from topiarist.cli.options import FolderOptions, examples, option
 from topiarist.cli.terminal.console import binary_output
-from topiarist.cli.terminal.screen import opened
+from topiarist.cli.terminal.screen import open_collection
 from topiarist.display.formats import count_noun
 from topiarist.errors import UsageError
 from topiarist.text.spelling import format_proposals
@@ -65,7 +65,7 @@ def run(options: Options) -> None:
         check_model(target, force=options.force)
     elif is_file:
         check_file(target, force=options.force)
-    with opened(options) as (screen, collection):
+    with open_collection(options) as (screen, collection):
         tree, number = collection.outline.tree, 0
         if what == "model":
             save = partial(save_model, collection.model, vocabulary=collection.counting.vocabulary)

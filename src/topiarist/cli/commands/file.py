@@ -275,7 +275,7 @@ def _print_table(screen: Screen, rows: Iterable[FiledDocument], *, flush: bool) 
             text = f"{title}  [{one_line(row.document.id)}]\n    {path}\n    {one_line(facts_line)}\n"
             sys.stdout.write(clean(text, ascii=screen.ascii))
             continue
-        screen.titled("", title, row.document.id)
+        screen.print_titled("", title, row.document.id)
         screen.print(path, indent=4)
         screen.print(Text(facts_line, "yellow" if row.unusual else "dim"), indent=4)
     sys.stdout.flush()

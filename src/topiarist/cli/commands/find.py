@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from topiarist.cli.options import WritingOptions, argument, examples, number_option, option, topic_option, why_option
-from topiarist.cli.terminal.screen import Screen, bar, opened
+from topiarist.cli.terminal.screen import Screen, bar, open_collection
 from topiarist.display.formats import DOT, count_noun, join_path, one_line, percent, verb
 from topiarist.errors import UsageError
 from topiarist.text.query import format_like_terms, format_phrase
@@ -95,7 +95,7 @@ def run(options: Options) -> None:
         raise UsageError(
             "--save requires a query on the command line", hint="Run topiarist find FOLDER bail hearing --save bail."
         )
-    with opened(options) as (screen, collection):
+    with open_collection(options) as (screen, collection):
         if options.list_saved or options.delete_saved:
             _manage_saved_searches(screen, collection, options)
         elif options.queries:

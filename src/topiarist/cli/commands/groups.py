@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from topiarist.cli.options import FolderOptions, argument, examples, number_option, option
-from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.cli.terminal.screen import Screen, open_collection
 from topiarist.display.formats import count_noun, one_line, percent, share_between, times_between, verb
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def run(options: Options) -> None:
     from topiarist.collection.describe.statistics import Figures
     from topiarist.collection.trends.by_group import find_topics_by_group, list_groupings
 
-    with opened(options) as (screen, collection):
+    with open_collection(options) as (screen, collection):
         folder = {"folder": collection.folder.display_path}
         if options.column is None:
             columns = list_groupings(Figures(collection))

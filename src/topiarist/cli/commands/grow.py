@@ -27,7 +27,7 @@ from topiarist.cli.options import (
     wait_setting,
 )
 from topiarist.cli.settings_file import format_assignments
-from topiarist.cli.source_stream import MORE_SETTINGS, STDIN, SourceOptions, Stream, default_folder, digest
+from topiarist.cli.source_stream import MORE_SETTINGS, STDIN, SourceOptions, Stream, choose_default_folder, digest
 from topiarist.cli.terminal.console import Console, print_json
 from topiarist.collection.grow.recipe import NO_VECTORS, Recipe
 from topiarist.display.formats import count_noun, duration, one_line, size
@@ -151,7 +151,7 @@ def run(options: Options) -> None:
     check_figure(options.figure, force=options.force)
 
     recipe = _build_recipe(options)
-    folder = options.output or default_folder(options)
+    folder = options.output or choose_default_folder(options)
     stream = Stream(options)
     if options.dry_run:
         _print_dry_run(stream, options)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from topiarist.cli.options import ALL_OPTIONS, WritingOptions, choice_option, examples, option
-from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.cli.terminal.screen import Screen, open_collection
 from topiarist.display.formats import count_noun, list_some, one_line, percent
 from topiarist.errors import InputError, UsageError
 
@@ -51,7 +51,7 @@ def run(options: Options) -> None:
 
     if options.model == "ggm" and options.several:
         raise UsageError("--model ggm learns one label for each document", hint="Leave --several out.")
-    with opened(options) as (screen, collection):
+    with open_collection(options) as (screen, collection):
         labels, strangers = _load_labels(collection, options)
         if strangers:
             number = count_noun(len(strangers), "id")
@@ -157,4 +157,4 @@ def _show_mixture(screen: Screen, mixture: LabelMixture) -> None:
             words = ", ".join(component.words)
             screen.share(f"  {percent(probability):>5}  ", probability, f"  component {number}: ", (words, "bold"))
             for document in component.typical:
-                screen.titled("           ", document.title, document.id)
+                screen.print_titled("           ", document.title, document.id)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from topiarist.cli.options import WritingOptions, examples, option, topic_option
 from topiarist.cli.terminal.console import PATIENCE as BAR_PATIENCE
 from topiarist.cli.terminal.console import Console
-from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.cli.terminal.screen import Screen, open_collection
 from topiarist.display.formats import count_noun, describe_naming, join_path, one_line, verb
 from topiarist.errors import UsageError
 from topiarist.progress import RichReporter
@@ -60,7 +60,7 @@ def run(options: Options) -> None:
         source = NamingProgram.of(options.with_, options.timeout)
     elif options.at is not None:
         source = NamingServer.of(options.at, options.model, options.timeout, allow_remote=options.allow_remote)
-    with opened(options) as (screen, collection):
+    with open_collection(options) as (screen, collection):
         top = None if options.topic is None else collection.topic(options.topic)
         if options.pick:
             _apply_picks(screen, collection, options.pick)

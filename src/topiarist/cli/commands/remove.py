@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from topiarist.cli.options import WritingOptions, argument, examples, option
-from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.cli.terminal.screen import Screen, open_collection
 from topiarist.display.formats import list_some, one_line
 from topiarist.errors import UsageError
 
@@ -45,7 +45,7 @@ def run(options: Options) -> None:
     from topiarist.collection.remove.erasure import preview_forgetting
     from topiarist.collection.remove.removal import choose_documents, preview_removal, remove_documents
 
-    with opened(options) as (screen, collection):
+    with open_collection(options) as (screen, collection):
         ids, query = options.ids or (), options.query or ""
         if options.forget:
             _forget(screen, collection, *preview_forgetting(collection, ids, query))
@@ -78,7 +78,7 @@ def _print_preview(
     screen.print((f"{extent} {verb}", "bold"), f"; {removal.left_text} left")
     titles = {} if earlier is None else {document.id: document.title for document in earlier.documents}
     for listed in ([(id, titles.get(id) or id) for id in removed], [*zip(removal.ids, removal.titles, strict=True)]):
-        screen.list_items(listed, MAX_LISTED, lambda item: screen.titled("  ", one_line(item[1]), item[0]))
+        screen.list_items(listed, MAX_LISTED, lambda item: screen.print_titled("  ", one_line(item[1]), item[0]))
     if len(removal):
         topics = [f"{outline.name(topic)} ({number:,})" for topic, number in removal.topics.items()]
         screen.print(f"From: {list_some(topics, MAX_LISTED)}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from topiarist.cli.options import ALL_OPTIONS, WritingOptions, examples, option
-from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.cli.terminal.screen import Screen, open_collection
 from topiarist.display.formats import count_noun, join_path, one_line
 from topiarist.display.review_sentences import (
     describe_kept_label,
@@ -59,7 +59,7 @@ def run(options: Options) -> None:
     """Propose documents and store judgements until the user quits or the file ends; then print the progress."""
     from topiarist.collection.review.review import Review
 
-    with opened(options) as (screen, collection):
+    with open_collection(options) as (screen, collection):
         review = Review(
             collection, options.label, query=options.query, target=options.target, confidence=options.confidence
         )

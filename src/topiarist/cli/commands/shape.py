@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from topiarist.cli.commands import show, tree
 from topiarist.cli.options import ALL_OPTIONS, WritingOptions, argument, examples, option
-from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.cli.terminal.screen import Screen, open_collection
 from topiarist.display.formats import count_noun, describe_word_use, list_some, one_line
 from topiarist.errors import TopiaristError, UsageError
 from topiarist.text.spelling import format_proposals
@@ -63,7 +63,7 @@ def run(options: Options) -> None:
     """Print the log or the word edits, undo, ask for edits, or apply them."""
 
     _check(options)
-    with opened(options) as (screen, collection):
+    with open_collection(options) as (screen, collection):
         if options.log:
             _print_log(screen, collection)
         elif options.words:
@@ -280,7 +280,7 @@ def _print_log(screen: Screen, collection: Collection) -> None:
         mark = "  (undone)" if entry.number in undone_numbers else ""
         screen.print(f"{entry.number:>4}  ", (f"{time}  ", "dim"), one_line(summarise_step(entry)), (mark, "dim"))
         for sentence in NameChanges.from_dict(entry.body).sentences:
-            screen.hanging(f"      {one_line(sentence)}")
+            screen.print_hanging(f"      {one_line(sentence)}")
     screen.next("shape FOLDER --undo", "compare FOLDER --before")
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from topiarist.cli.commands.tree import typical
 from topiarist.cli.options import FolderOptions, argument, examples, number_option, option, printing
-from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.cli.terminal.screen import Screen, open_collection
 from topiarist.display.first_sentence import describe_reason
 from topiarist.display.formats import (
     DOT,
@@ -71,7 +71,7 @@ class Options(FolderOptions):
 
 def run(options: Options) -> None:
     """A topic if there is one that is called so, else a document."""
-    with opened(options) as (screen, collection):
+    with open_collection(options) as (screen, collection):
         show(screen, collection, options)
 
 
@@ -164,7 +164,7 @@ def _show_topic(screen: Screen, body: dict[str, Any]) -> None:
     if body["typical"]:
         screen.heading("Typical documents")
         for document in body["typical"]:
-            screen.titled("  ", document["title"], document["id"])
+            screen.print_titled("  ", document["title"], document["id"])
     if body["pinned"]:
         screen.heading("Pinned by people")
         screen.print(list_some(body["pinned"], PINS_SHOWN), indent=2)
@@ -287,7 +287,7 @@ def _show_document(screen: Screen, collection: Collection, options: Options) -> 
     if similar:
         screen.heading("Like this")
         for hit in similar:
-            screen.titled(f"  {hit.score:.2f}  ", hit.title, hit.id)
+            screen.print_titled(f"  {hit.score:.2f}  ", hit.title, hit.id)
     place = details.places[0].topic if details.places else collection.outline.root
     screen.next(f"show FOLDER {place}", ("similar FOLDER {} --why", document.id))
 
@@ -338,7 +338,7 @@ def _print_places(screen: Screen, details: DocumentDetails) -> None:
     if details.voices is not None:
         screen.print(one_line(details.voices.said), indent=2)
         for neighbour in details.voices.near:
-            screen.titled(f"  {neighbour.cosine:.2f} near  ", neighbour.title, neighbour.id)
+            screen.print_titled(f"  {neighbour.cosine:.2f} near  ", neighbour.title, neighbour.id)
 
 
 def _print_legend(screen: Screen, details: DocumentDetails) -> None:

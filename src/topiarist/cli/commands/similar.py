@@ -17,7 +17,7 @@ from topiarist.cli.options import (
     topic_option,
     why_option,
 )
-from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.cli.terminal.screen import Screen, open_collection
 from topiarist.display.formats import count_noun, one_line
 from topiarist.errors import UsageError
 from topiarist.text.query import format_like_terms
@@ -54,7 +54,7 @@ def run(options: Options) -> None:
     from topiarist.collection.search.saved_searches import SavedSearch
     from topiarist.collection.search.search import Search
 
-    with opened(options) as (screen, collection):
+    with open_collection(options) as (screen, collection):
         noun = count_documents(collection).noun
         like, unlike = (
             [_find_document(collection, options, name) for name in names]

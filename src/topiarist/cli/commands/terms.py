@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from topiarist.cli.options import FolderOptions, argument, examples, number_option, option
-from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.cli.terminal.screen import Screen, open_collection
 from topiarist.display.formats import count_noun, one_line, percent
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Options(FolderOptions):
 def run(options: Options) -> None:
     from topiarist.collection.describe.term_tree import grow_term_tree
 
-    with opened(options) as (screen, collection):
+    with open_collection(options) as (screen, collection):
         with screen.waiting("Reading the words around terms, and growing a tree"):
             terms = grow_term_tree(collection, options.leaves)
         for term in options.terms or ():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from topiarist.cli.options import FolderOptions, choice_option, examples, number_option, option, topic_option
-from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.cli.terminal.screen import Screen, open_collection
 from topiarist.display.formats import count_noun, one_line, percent, share_between, times, times_between
 from topiarist.errors import UsageError
 
@@ -46,7 +46,7 @@ def run(options: Options) -> None:
         raise UsageError(
             "--until requires --since", hint=f"Add --since, such as --since {options.until} --until {options.until}."
         )
-    with opened(options) as (screen, collection):
+    with open_collection(options) as (screen, collection):
         (_show_changes if options.since else _show_topics)(screen, collection, options)
 
 
@@ -148,7 +148,7 @@ def _show_changes(screen: Screen, collection: Collection, options: Options) -> N
     if changes.words:
         screen.heading("New words")
         words = changes.words[: options.number]
-        screen.hanging(
+        screen.print_hanging(
             "  " + ", ".join(f"{one_line(word.word)} ({word.since:,}, {word.before:,} before)" for word in words), 2
         )
     screen.next(("find FOLDER {}", f"date:{changes.dates}"), "time FOLDER")

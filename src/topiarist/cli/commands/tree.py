@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from topiarist.cli.options import OUTPUT, FolderOptions, choice_option, examples, printing, topic_option
-from topiarist.cli.terminal.screen import Screen, opened
+from topiarist.cli.terminal.screen import Screen, open_collection
 from topiarist.display.first_sentence import describe_reason, first_sentence
 from topiarist.display.formats import DOT, PENDING, count_noun, describe_naming, describe_unassigned, one_line
 from topiarist.errors import UsageError
@@ -46,7 +46,7 @@ def run(options: Options) -> None:
     from topiarist.collection.describe.collection_facts import load_facts
 
     _check(options)
-    with opened(options) as (screen, collection):
+    with open_collection(options) as (screen, collection):
         top = collection.outline.root if options.topic is None else collection.topic(options.topic)
         if options.json:
             screen.json(tree_body(collection, top, options))
@@ -263,7 +263,7 @@ def _print_notes(screen: Screen, collection: Collection) -> None:
     if hard:
         screen.print(f"{describe_unassigned(hard)}: no topic holds more than half of {'it' if hard == 1 else 'any'}.")
         for document, reason in list_unsorted(collection, UNSORTED_SHOWN):
-            screen.titled(f"  {describe_reason(reason)}  ", one_line(document.title or document.id), document.id)
+            screen.print_titled(f"  {describe_reason(reason)}  ", one_line(document.title or document.id), document.id)
         if hard > UNSORTED_SHOWN:
             screen.print((f"  {hard - UNSORTED_SHOWN:,} more: {screen.typed('find FOLDER topic:unsorted')}", "dim"))
         screen.print(f"To grow them: {screen.typed('shape FOLDER branch NAME under 0 with unsorted')}")

@@ -44,7 +44,7 @@ class Screen:
             line.rstrip()
             self._line(Text(" " * indent) + line)
 
-    def hanging(self, line: str, indent: int = 3) -> None:
+    def print_hanging(self, line: str, indent: int = 3) -> None:
         """A line that goes on below its own beginning, and not at the edge."""
         if self.width is None:  # a file or another program: lines are as long as they are
             self._line(Text(line))
@@ -71,7 +71,7 @@ class Screen:
         """Print a name with its value."""
         self.print((f"{one_line(name)}: ", "dim"), value, (detail, "dim"))
 
-    def titled(self, lead: str, title: str, id: str) -> None:
+    def print_titled(self, lead: str, title: str, id: str) -> None:
         """Print a document on one line: its title can be cut, its id never."""
         tail = f"  {one_line(id)}"
         room = (self.width or 0) - self._columns(lead + tail)
@@ -148,7 +148,7 @@ class Screen:
 
 
 @contextmanager
-def opened(options: FolderOptions) -> Iterator[tuple[Screen, Collection]]:
+def open_collection(options: FolderOptions) -> Iterator[tuple[Screen, Collection]]:
     """Open the collection of a command, with the screen that the command prints to."""
     from topiarist.collection.collection import Collection
 

@@ -42,7 +42,7 @@ TREE_CLASSES = 64  # of the tree: a document is compared with a query in each of
 
 
 def write_flat(generation: Generation, corpus: Corpus, n_threads: int | None = None, rows: Array | None = None) -> Part:
-    """Fit topics without a tree, which show more of the mixture of a document than its assignment.
+    """Fit topics without a tree, and write them as a part: a document has a mixture of them.
 
     ``rows`` are the documents of the fit; None: all. Of very many, a sample of the size for a tree is used.
     """

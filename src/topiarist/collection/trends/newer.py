@@ -83,10 +83,10 @@ class RecentChanges:
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self) | {
-            side: [self._topic_dict(share) for share in getattr(self, side)] for side in ("topics", "fewer")
+            side: [self._encode_topic(share) for share in getattr(self, side)] for side in ("topics", "fewer")
         }
 
-    def _topic_dict(self, share: TopicShare) -> dict[str, Any]:
+    def _encode_topic(self, share: TopicShare) -> dict[str, Any]:
         return {
             "topic": share.topic, "name": share.name, "path": share.path, "before": share.others, "since": share.share,
             "since_low": share.low, "since_high": share.high, "times": share.times, "times_low": share.times_low,

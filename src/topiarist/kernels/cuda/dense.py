@@ -55,7 +55,7 @@ def extrapolate(new, old, factor, out):
 
 @kernel
 def scale_columns(counts, smoothing, scale, uniform):
-    """(P3), (P4): see ``reference.scale_columns``; ``uniform`` is added and replaces empty columns."""
+    """(P3), (P4): compute ``reference.scale_columns``; ``uniform`` is added and replaces empty columns."""
     width = counts.shape[1]
     plus = counts.dtype.type(smoothing)
     for n in range(cuda.grid(1), counts.size, cuda.gridsize(1)):
@@ -165,7 +165,7 @@ def row_logs(array, weights, floor, size, sums):
 
 @kernel
 def posteriors(scores, prior, inverse_temperature, evidence):
-    """(C1): see ``reference.posteriors``; ``evidence`` is the logarithm of each row's total. One warp for a row."""
+    """(C1): compute ``reference.posteriors``; ``evidence`` is the logarithm of each row's total. One warp for a row."""
     lane, width = cuda.threadIdx.x & (LANES - 1), scores.shape[1]
     for d in range(cuda.grid(1) // LANES, scores.shape[0], cuda.gridsize(1) // LANES):
         row = scores[d]

@@ -19,7 +19,7 @@ MAX_FACTORS = 6  # with the last count at most 8 factors of at least 1e-30, so n
 
 @jit
 def set_ratios(sets, first, last, weights, values, mixtures, ratios, sums):
-    """(M4), (M5): see ``reference.set_ratios``."""
+    """(M4), (M5): compute ``reference.set_ratios``."""
     for s in range(first, last):
         begin, n = sets.ends[s], sets.ends[s + 1] - sets.ends[s]
         for t in range(n):
@@ -41,7 +41,7 @@ def set_ratios(sets, first, last, weights, values, mixtures, ratios, sums):
 
 @jit
 def label_counts(sets, first, last, weights, values, ratios, out):
-    """(M4), (M5): see ``reference.label_counts``."""
+    """(M4), (M5): compute ``reference.label_counts``."""
     for label in range(first, last):
         for place in range(sets.label_ends[label], sets.label_ends[label + 1]):
             m = sets.by_label[place]
@@ -54,7 +54,7 @@ def label_counts(sets, first, last, weights, values, ratios, out):
 
 @jit
 def normalise_labels(ends, first, last, stored, default, n_words):
-    """(M4): see ``reference.normalise_labels``."""
+    """(M4): compute ``reference.normalise_labels``."""
     for label in range(first, last):
         total = (n_words - (ends[label + 1] - ends[label])) * default[label]
         for place in range(ends[label], ends[label + 1]):
@@ -168,7 +168,7 @@ def _best_two(value, rank):
 
 @jit
 def choose_labels(indptr, indices, data, words, bias, label_weights, ranks, gains):
-    """(M6): see ``reference.choose_labels``."""
+    """(M6): compute ``reference.choose_labels``."""
     n_labels = words.shape[1]
     value, label_weight = np.empty(n_labels), np.empty(n_labels)
     work = (np.empty(n_labels), np.empty(n_labels))

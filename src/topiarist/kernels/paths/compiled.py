@@ -118,7 +118,7 @@ def _take_four_weights(weights, place, end):
 
 @jit
 def sum_along_paths(node_words, paths, start, out):
-    """(H3): see ``reference.sum_along_paths``."""
+    """(H3): compute ``reference.sum_along_paths``."""
     width = out.shape[1]
     zero = node_words.dtype.type(0)
     size = max(64, min(BLOCK // width, len(out)))
@@ -183,7 +183,7 @@ def _add_shares(node_words, span, block, paths, out, sums):
 
 @jit
 def distribute_along_paths(node_words, words, counts, paths, start, out, sums):
-    """(H4), (H6): see ``reference.distribute_along_paths``."""
+    """(H4), (H6): compute ``reference.distribute_along_paths``."""
     width = counts.shape[1]
     zero, smallest = node_words.dtype.type(0), node_words.dtype.type(SMALLEST_MIXTURE)
     size = max(64, min(BLOCK // width, len(counts)))

@@ -28,7 +28,7 @@ def _two_products(row, first, second):
 
 @jit
 def lexical_lengths(indptr, indices, data, rows, other, squares, out):
-    """(F3): see ``reference.lexical_lengths``."""
+    """(F3): compute ``reference.lexical_lengths``."""
     width = rows.shape[1]
     for d in range(len(rows)):
         row, total = rows[d], 0.0
@@ -46,7 +46,7 @@ def lexical_lengths(indptr, indices, data, rows, other, squares, out):
 
 @jit
 def path_lengths(indptr, indices, data, rows, classes, mix, squares, out):
-    """(F3): see ``reference.path_lengths``. Most documents have two or three classes."""
+    """(F3): compute ``reference.path_lengths``. Most documents have two or three classes."""
     classes_of_row, nodes = np.empty(rows.shape[1], np.int64), np.empty(mix.shape[1], np.int64)
     sums, is_listed = np.zeros(mix.shape[1]), np.zeros(mix.shape[1], np.bool_)
     for d in range(len(rows)):
@@ -93,7 +93,7 @@ def _first_from(docs, first, last, number):
 
 @jit
 def score_by_kernel(postings, query, rows, topical, scales, start, out):
-    """(F1), (F2): see ``reference.score_by_kernel``."""
+    """(F1), (F2): compute ``reference.score_by_kernel``."""
     stop = start + len(out)
     if len(query.topics):
         for d in range(len(out)):
@@ -116,7 +116,7 @@ def score_by_kernel(postings, query, rows, topical, scales, start, out):
 
 @jit
 def score_words(postings, words, weights, norms, start, out):
-    """(F7): see ``reference.score_words``."""
+    """(F7): compute ``reference.score_words``."""
     stop = start + len(out)
     for w in range(len(words)):
         last = postings.ends[words[w] + 1]

@@ -94,7 +94,7 @@ class Engine:
         return out, sum(self.threads.map(compute_slice, side.slices))
 
     def word_counts(self, shard: Shard, words: Floats, documents: Floats) -> Floats:
-        """Return the expected counts by word: the same sweep, by words."""
+        """Return the expected counts by word, in a sweep over the words."""
         tiles, out = shard.words, allocate_aligned(words.shape, words.dtype)
         self.threads.map(
             lambda rows: self.kernels.word_counts(*tiles.part(rows), words[rows], documents, out[rows]),

@@ -69,7 +69,7 @@ def choose_labels(engine: Engine, mixture: Mixture, counts: Csr) -> Any:
 
 
 def compute_label_gains(engine: Engine, mixture: Mixture, counts: Csr) -> tuple[Any, Floats]:
-    """(M6): return the order of choice and the gains, documents × labels. See ``reference.choose_labels``."""
+    """(M6): return the order of choice and the gains, documents × labels. The specification is ``reference.choose_labels``."""
     shape = (counts.shape[0], mixture.by_word.shape[1])
     ranks, gains = np.empty(shape, np.int32), np.empty(shape)
 

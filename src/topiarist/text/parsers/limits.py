@@ -114,7 +114,7 @@ PACKINGS = frozenset(_UNPACKERS)
 
 
 def open_unpacked(source: Source, packing: str = "") -> BinaryIO:
-    """Return the bytes of a file, decompressed by the suffix of its compression if that is not empty."""
+    """Open a file to read its bytes; ``packing`` is the suffix of its compression, or empty."""
     if packing:
         return _UNPACKERS[packing](source)
     return source if isinstance(source, io.BytesIO) else io.BufferedReader(io.FileIO(source))

@@ -271,6 +271,7 @@ class _Worker:
             self._process.kill()
 
     def _describe_end(self, seconds: float) -> str:
+        """Return why the process ended without an answer."""
         try:
             code = self._process.wait(_GRACE_SECONDS)
         except subprocess.TimeoutExpired:

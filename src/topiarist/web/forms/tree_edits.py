@@ -139,4 +139,4 @@ def stop(request: Request, session: Session, body: Body) -> Response:
 def job(request: Request) -> JobPage:
     """Return the progress of the running job, or the result of the last one."""
     session: Session = request.app.state.session
-    return session.told()
+    return session.describe_job()

@@ -196,12 +196,12 @@ class Faults(safety.Middleware):
         try:
             await self.app(scope, receive, sent)
         except Exception as error:
-            failure = written_down(error)
+            failure = log_error(error)
             if not begun:
                 await answer(Request(scope, receive), failure)(scope, receive, send)
 
 
-def written_down(error: Exception) -> Failure:
+def log_error(error: Exception) -> Failure:
     """Write the places of an error in our code to the log, without texts of documents."""
     number, (path, descriptor) = secrets.token_hex(4), _log()
     made_by = ", ".join((f"topiarist {__version__}", f"Python {platform.python_version()}", platform.system()))

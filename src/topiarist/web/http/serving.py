@@ -96,7 +96,7 @@ def serve(
     """
     if token_file is not None and not token:
         raise UsageError("--token-file and --no-token exclude each other", hint="Use --token-file alone.")
-    result = open_server(remote, port, token=token, previous_token=kept_token(token_file) if token_file else "")
+    result = open_server(remote, port, token=token, previous_token=load_token(token_file) if token_file else "")
     app = explorer(
         folder,
         read_only=read_only,
@@ -147,7 +147,7 @@ def format_startup_message(folder: str, server: ListeningServer) -> str:
     return "\n".join([*lines, "Stop with Ctrl-C."])
 
 
-def kept_token(path: str) -> str:
+def load_token(path: str) -> str:
     """Read the token from a private file; create the file if it does not exist."""
     file = Path(path)
     try:
@@ -179,13 +179,13 @@ def open_server(remote: str | None, port: int, *, token: bool = True, previous_t
     if not (local or token):
         raise UsageError("an address that others can reach requires a token", hint="Omit --no-token.")
     door = (previous_token or secrets.token_urlsafe(24)) if token else ""
-    first = bound(host, port)
+    first = bind_socket(host, port)
     number = first.getsockname()[1]
     if local:
         return ListeningServer((first,), (_address(host, number, door),), LOOPBACK, door)
     shown, note = host, ""
     if host in ANY:
-        shown = reachable(first.family)
+        shown = find_reachable_address(first.family)
         note = "a guess: the address of this machine on the way out" if shown else "no other address was found"
     sockets = (first,) if host == ANY[0] else (first, *_listen_beside(number))
     names = [name for name in (shown, LOCAL if host == ANY[0] or len(sockets) > 1 else "") if name]
@@ -197,12 +197,12 @@ def open_server(remote: str | None, port: int, *, token: bool = True, previous_t
 
 def _listen_beside(port: int) -> tuple[socket.socket, ...]:
     try:
-        return (bound(LOCAL, port),)
+        return (bind_socket(LOCAL, port),)
     except UsageError:
         return ()
 
 
-def reachable(family: int) -> str:
+def find_reachable_address(family: int) -> str:
     """Return the address of this machine on the way out, or nothing. No packet is sent."""
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
@@ -221,7 +221,7 @@ def _name(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def bound(host: str, port: int) -> socket.socket:
+def bind_socket(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     result = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio sends without delay on TCP
     result.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

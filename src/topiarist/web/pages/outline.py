@@ -9,9 +9,8 @@ from fastapi import Query
 
 from topiarist.display.locale.catalogues import CountedNoun, translate
 from topiarist.web import addresses
-from topiarist.web.frame import DEFAULT_DETAIL, Detail, Row, branch, ways
-from topiarist.web.frame import opened as opened_in
-from topiarist.web.query_limits import found_under
+from topiarist.web.frame import DEFAULT_DETAIL, Detail, Row, branch, list_open_nodes, ways
+from topiarist.web.query_limits import count_found_under
 from topiarist.web.values import Choice, Step, path_to
 from topiarist.web.view import View
 
@@ -55,9 +54,9 @@ def load(view: View, ask: Ask) -> OutlinePage:
         name=view.names[node],
     )
     levels = range(1, max(view.tree.depths[one] for one in branch_nodes) - start + 1)
-    matching = found_under(view, ask.q, ask.by)
+    matching = count_found_under(view, ask.q, ask.by)
     row = branch(view, node, opened, matching=matching)
-    opened_nodes = opened_in(view, ask.detail, node)
+    opened_nodes = list_open_nodes(view, ask.detail, node)
     detail = ask.detail if ask.depth is None else None
     ancestors = path_to(view, node)[:-1]
     return OutlinePage(

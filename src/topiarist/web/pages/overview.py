@@ -13,7 +13,7 @@ from topiarist.collection.describe.collection_facts import load_facts
 from topiarist.display.first_sentence import first_sentence
 from topiarist.display.locale.catalogues import CountedNoun, translate, translate_table
 from topiarist.web import addresses
-from topiarist.web.frame import DEFAULT_DETAIL, Detail, Row, branch, opened, ways
+from topiarist.web.frame import DEFAULT_DETAIL, Detail, Row, branch, list_open_nodes, ways
 from topiarist.web.pictures.tree_picture import DEEPEST
 from topiarist.web.values import Choice, DocumentLine, TopicLine, choices, document_lines, link, topic_line
 from topiarist.web.view import View
@@ -161,7 +161,7 @@ def _turned(ask: Ask) -> tuple[int, ...]:
 def _list_opened(view: View, ask: Ask) -> frozenset[int]:
     """Return the open nodes of the detail, after opening or closing the chosen topics."""
     turned = {view.shape.node_of[topic] for topic in _turned(ask) if topic in view.shape.node_of}
-    asked = (opened(view, ask.detail) | {view.tree.root}) ^ (turned - {view.tree.root})
+    asked = (list_open_nodes(view, ask.detail) | {view.tree.root}) ^ (turned - {view.tree.root})
     return frozenset(node for node in asked if view.tree.depths[node] <= DEEPEST)
 
 
@@ -196,7 +196,7 @@ def opened_blocks(view: View, detail: Detail, least: float = LEAST) -> tuple[Blo
     wide = least * max(view.sizes[root], 1)
     below = {
         node
-        for node in opened(view, detail)
+        for node in list_open_nodes(view, detail)
         if node == root or any(view.sizes[child] >= wide for child in view.tree.children(node))
     }
     return _build_icicle(view, root, below, least)

@@ -94,14 +94,14 @@ class Segment:
         out = np.zeros(len(self))
         local = [self._local(query) for query in queries]
 
-        def block(rows: slice) -> None:
+        def score_block(rows: slice) -> None:
             for number, (query, scales) in enumerate(zip(local, self.scales, strict=True)):
                 class_shares, topical = self.shares(number, rows)
                 wide = scales[rows].astype(np.float64, copy=False)
                 part = (class_shares, topical, wide, rows.start, out[rows])
                 engine.kernels.score_by_kernel(self.postings, query, *part)
 
-        engine.threads.map(block, self.blocks)
+        engine.threads.map(score_block, self.blocks)
         return out
 
     def shares(self, number: int, documents: Any) -> tuple[Floats, Floats]:
@@ -116,11 +116,11 @@ class Segment:
         places, has_postings = self.places(columns)
         weights = weights[has_postings]
 
-        def block(rows: slice) -> None:
+        def score_block(rows: slice) -> None:
             norms = K1 * (1 - B + B * self.lengths[rows].astype(np.float64, copy=False) / average)
             engine.kernels.score_words(self.postings, places, weights, norms, rows.start, out[rows])
 
-        engine.threads.map(block, self.blocks)
+        engine.threads.map(score_block, self.blocks)
         return out
 
     def _local(self, query: QueryVectors) -> QueryVectors:

@@ -22,4 +22,4 @@ def test_hints_are_sentences():
     hints = [
         line[10:] for line in tool("list_errors").LIST.read_text("utf-8").splitlines() if line.startswith("    hint: ")
     ]
-    assert not [hint for hint in hints if hint[0].islower() and not hint.startswith("{")]
+    assert not [hint for hint in hints if hint[0] != "{" and not (hint[0].isupper() and hint[-1] in ".!…}")]

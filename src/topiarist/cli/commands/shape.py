@@ -91,7 +91,7 @@ def _check(options: Options) -> None:
         )
     if options.dry_run and (options.log or options.words or options.interactive):
         raise UsageError(
-            f"--dry-run cannot be used with {actions[0]}", hint="Omit --dry-run. The option undo reverts the last edit."
+            f"--dry-run cannot be used with {actions[0]}", hint="Omit --dry-run, and revert the edit with --undo."
         )
 
 
@@ -119,7 +119,7 @@ def _run_edits(screen: Screen, collection: Collection, options: Options) -> None
     from topiarist.collection.shape.words import find_word_uses
 
     if not options.edits and not options.refit:
-        hint = f"{EDIT_FORMS['rename']}, or --interactive"
+        hint = f"Write an edit such as {EDIT_FORMS['rename']}, or use --interactive."
         raise UsageError(f"expected one action: {', '.join(EDIT_FORMS)}", hint=hint)
     edits = _parse_edits(options.edits) if options.edits else ()
     before = take_snapshot(collection.outline, collection)

@@ -101,7 +101,7 @@ def find_topic(collection: Collection, thing: str) -> int | None:
         if isinstance(error, MissingError):
             near_ids = " or ".join(collection.documents.near_ids(thing))
             message = f"there is no topic and no document {thing!r}"
-            raise UsageError(message, hint=near_ids or error.hint) from None
+            raise UsageError(message, hint=f"Use the id {near_ids}." if near_ids else error.hint) from None
         raise
     exact = thing.lstrip("#").isdecimal() or collection.outline.name(topic).casefold() == thing.casefold()
     return None if is_document and not exact else topic

@@ -55,7 +55,7 @@ EDIT_FORMS = {  # syntax of the commands, for messages
     "forget": "forget WORD…",
 }
 TOPIC_FIELDS = ("topics", "topic", "others", "under")  # of edits
-EXAMPLE = "Write an edit such as - rename: {topic: oil, name: Energy}"
+EXAMPLE = "Write an edit such as - rename: {topic: oil, name: Energy}."
 
 
 def read_edits(text: str, *, format: str = "yaml") -> tuple[Edit, ...]:

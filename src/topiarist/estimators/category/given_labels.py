@@ -222,7 +222,7 @@ def find_class_nodes(tree: Tree | None, classes: Array) -> tuple[Tree, tuple[int
         flat = Tree((-1, *[0] * len(names)), ("", *names))
         return flat, tuple(range(1, len(flat)))
     if not isinstance(tree, Tree):
-        raise InputError(f"tree must be a topiarist.Tree or None, got {tree!r}", hint="Tree.from_paths([...])")
+        raise InputError(f"tree must be a topiarist.Tree or None, got {tree!r}", hint="Pass Tree.from_paths([...]).")
     nodes = tuple(_node(tree, str(label)) for label in classes)
     if len(set(nodes)) < len(nodes):
         repeated_node = next(node for node in nodes if nodes.count(node) > 1)

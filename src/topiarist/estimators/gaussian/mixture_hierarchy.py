@@ -107,7 +107,9 @@ class MixtureHierarchy(CompactEstimator):
         options.check_common(self)
         options.check_integer("n_samples", self.n_samples, 100, hint="Use 20000.")
         if not hasattr(ggm, "component_covariance_"):
-            raise UsageError(f"expected a fitted GGM, got {ggm!r:.60}", hint="MixtureHierarchy().fit(GGM().fit(X))")
+            raise UsageError(
+                f"expected a fitted GGM, got {ggm!r:.60}", hint="Call MixtureHierarchy().fit(GGM().fit(X))."
+            )
         self.ggm_ = copy(ggm)
         weight = self._weights(ggm)
         min_weight = 0.0 if self.of_class is None else min(MIN_CLASS_SHARE, float(weight.max()))

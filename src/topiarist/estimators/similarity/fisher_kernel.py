@@ -334,7 +334,7 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
         except TypeError:
             unknown_parts = [str(self.parts)]
         if unknown_parts or not self._parts:
-            hint = "('topical', 'lexical')"
+            hint = "Use ('topical', 'lexical')."
             raise UsageError(f"parts must be some of {matrix.PARTS}, got {self.parts!r}", hint=hint)
         is_single = isinstance(self.models, Integral) or hasattr(self.models, "fit")
         models = [self.models] if is_single else list(self.models) if np.iterable(self.models) else []

@@ -30,7 +30,7 @@ def get_tree_model(model: BaseEstimator) -> TreeModel:
     fitted_tree: TreeModel | None = getattr(model, "tree_model_", None)
     if fitted_tree is not None:
         return fitted_tree
-    raise UsageError(f"expected a fitted model with a tree, got {model!r:.60}", hint="CAM().fit(counts)")
+    raise UsageError(f"expected a fitted model with a tree, got {model!r:.60}", hint="Pass CAM().fit(counts).")
 
 
 def get_description_model(model: BaseEstimator) -> TreeModel:

@@ -281,7 +281,7 @@ class HPLSA(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeature
         """Return the given inverse temperatures, or an empty tuple; raise UsageError for invalid ones."""
         if self.schedule is None:
             return ()
-        hint = "(0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)"
+        hint = "Use (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)."
         if not isinstance(self.schedule, Sequence | np.ndarray) or not len(self.schedule):
             raise UsageError(f"schedule must be a sequence of inverse temperatures, got {self.schedule!r}", hint=hint)
         if self.growth != "annealed" or self.tree is not None:

@@ -205,7 +205,7 @@ def check_number_of_leaves(estimator: BaseEstimator, name: str, largest: str) ->
 
 def check_tree(tree: Tree | None, n_leaves: int | None, name: str) -> None:
     if not isinstance(tree, Tree):
-        raise InputError(f"tree must be a topiarist.Tree or None, got {tree!r}", hint="Tree.from_paths([...])")
+        raise InputError(f"tree must be a topiarist.Tree or None, got {tree!r}", hint="Pass Tree.from_paths([...]).")
     if n_leaves is not None and n_leaves != len(tree.leaves):
         raise InputError(
             f"{name}={n_leaves} contradicts the given tree, which has {len(tree.leaves)} leaves",

@@ -90,7 +90,9 @@ class SearchIndex:
         "float32" (an eighth of the memory, shares in one byte), or None: by size.
         """
         if not callable(getattr(kernel, "prepare", None)):
-            raise UsageError(f"expected a FisherKernel, got {type(kernel).__name__}", hint="FisherKernel().fit(counts)")
+            raise UsageError(
+                f"expected a FisherKernel, got {type(kernel).__name__}", hint="Pass FisherKernel().fit(counts)."
+            )
         counts = documents.counts if isinstance(documents, Corpus) else check_counts(documents, name="the documents")
         index = _create_empty_index(kernel.prepare(), documents, counts, dtype, n_threads)
         return replace(index, segments=(index._segment(counts),))
@@ -251,7 +253,7 @@ class SearchIndex:
         """
         if self.shape is None:
             raise UsageError(
-                "none of the models of this index has a tree", hint="FisherKernel([1, 64, CAM().fit(counts)])"
+                "none of the models of this index has a tree", hint="Use FisherKernel([1, 64, CAM().fit(counts)])."
             )
         scorer = KernelScorer(self, query)
         if scorer.is_empty:

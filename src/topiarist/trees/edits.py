@@ -99,7 +99,7 @@ def prune(tree: Tree, leaves: Iterable[int], *, single_children: bool = True) ->
 
 
 def merge(tree: Tree, siblings: Sequence[int], name: str | None = None) -> Edit:
-    """Merge siblings into the first of them, which takes over the children of all."""
+    """Merge siblings into the first one, which takes over the children of all."""
     nodes = list(dict.fromkeys(tree.check_node(node) for node in siblings))
     if len(nodes) < 2:
         raise InputError(f"expected at least two nodes to merge, got {len(nodes)}")

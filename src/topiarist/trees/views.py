@@ -23,7 +23,7 @@ COMPARED_OPENINGS = 2  # openings compared before and after a view; a single one
 
 
 def select_large_headings(tree: Tree, sizes: Sequence[float], top: int | None = None) -> tuple[int, ...]:
-    """Return the headings above the first level that users see: those with more than a quarter of the documents.
+    """Return the headings above the first level that users see: headings with more than a quarter of the documents.
 
     ``sizes`` has the documents under each node, and ``top`` is the node above the first level, by default the root.
     The largest heading of the level is replaced by its children, again and again, while the level has at most 12

@@ -129,7 +129,7 @@ class AnnealedProposer:
         return tuple(Split(index) for index, size in enumerate(parts.sizes()) if size >= 2 * self.min_documents)
 
     def _worth(self, trial: Trial) -> Array:
-        """Return the worth of each pair; zero for those that did not separate."""
+        """Return the worth of each pair; zero for pairs that did not separate."""
         if not trial.pairs:
             return np.zeros(0)
         first, second = map(list, zip(*trial.pairs, strict=True))

@@ -54,7 +54,6 @@ class TrainingDocuments:
     block: Any
     executor: Any
     collection: Array  # P(w)
-    start_tokens: float
     stored: StoredDocuments | None  # all documents, in files, where those of the block are drawn from them
 
     @cached_property
@@ -90,6 +89,10 @@ class TrainingDocuments:
         """Return word counts and document frequencies of the classes; see ``Engine.class_tables``."""
         return self.engine.class_tables(self.block.training, parts.class_given_doc)
 
+    def count_start_tokens(self) -> float:
+        """Return the tokens of the collection's words that each half has at the start, so that none is impossible."""
+        return 3.0
+
     def estimate_words(self, documents: Array) -> Array:
         """Return P(w) in some documents, smoothed by the collection."""
         words: Array = tables.to_numpy(self.estimate_group_words([documents]))[0]
@@ -97,7 +100,7 @@ class TrainingDocuments:
 
     def estimate_group_words(self, groups: Sequence[Array]) -> Any:
         """Return P(w) of several groups of documents, one row per group."""
-        return self.engine.group_words(self.block.training, groups, self.collection, self.start_tokens)
+        return self.engine.group_words(self.block.training, groups, self.collection, self.count_start_tokens())
 
     @property
     def block_executor(self) -> Executor:
@@ -131,9 +134,8 @@ class CamGrowingModel(TrainingDocuments):
     joined: Directions | None = None  # weight of the vectors of the block, relative to words
     stored: StoredDocuments | None = None  # all documents, in files, where those of the block are drawn from them
 
-    @property
-    def start_tokens(self) -> float:
-        """Tokens of the collection's words that each half has at the start."""
+    def count_start_tokens(self) -> float:
+        """Return the prior tokens of a node, or a few."""
         return max(self.prior_tokens, 1e-3)
 
     def split(self, parts: GrowthState, splits: tuple[Split, ...]) -> GrowthState:
@@ -157,7 +159,7 @@ class CamGrowingModel(TrainingDocuments):
         return scaled
 
     def model(self, parts: GrowthState, node_mix: cam.NodeMix = "heldout") -> cam.Cam:
-        """Return the model on the tree of these parameters."""
+        """Return the model on the tree of the state."""
         prior = np.full(len(parts.tree), self.prior_tokens)
         prior[parts.tree.root] += self.root_prior * self.tokens
         node_mix = node_mix if self.levels else "fixed"
@@ -259,7 +261,7 @@ def compute_heldout_likelihoods(shard: Any, log_likelihoods: Callable[[CountsVie
 
 
 def compute_charge(tokens: float, parts: GrowthState) -> float:
-    """Return one nat per free path weight that held-out tokens chose, divided by the number of these tokens."""
+    """Return one nat for each free path weight, divided by the number of held-out tokens."""
     free = int(np.count_nonzero(parts.path_mask)) - parts.n_classes
     return free / tokens if tokens else 0.0
 

@@ -79,7 +79,7 @@ class GuidedProposer:
         return Proposal(splits, stage.inverse_temperature)
 
     def find_rejected_splits(self, trial: Trial) -> tuple[int, ...]:
-        """Return splits of which EM left one half nearly empty. Their leaves are not tried again."""
+        """Return splits with a half that EM left nearly empty. Their leaves are not tried again."""
         sizes = trial.after_stage.parts.sizes()
         rejected = tuple(n for n, (a, b) in enumerate(trial.pairs) if min(sizes[a], sizes[b]) < self.min_documents)
         parts = trial.before_stage.parts

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +40,6 @@ class HplsaGrowingModel(TrainingDocuments):
     During growth, EM takes all its steps: at a fresh split its gain is too small to distinguish it from convergence.
     """
 
-    start_tokens: ClassVar[float] = 3.0  # so that no word is impossible in a half at the start
     engine: Engine
     block: hplsa.Block  # training and held-out tokens
     rng: np.random.Generator
@@ -76,7 +75,7 @@ class HplsaGrowingModel(TrainingDocuments):
         return split_parts
 
     def model(self, parts: GrowthState) -> hplsa.Hplsa:
-        """Return the model on the tree of these parameters; without held-out tokens P(ν|α) stays fixed."""
+        """Return the model on the tree of the state; without held-out tokens P(ν|α) stays fixed."""
         seed = int(self.rng.integers(2**31)) if self.variant == "sem" else 0
         fixed = self.topic_mix == "heldout" and self.blocks[0].heldout is None
         return hplsa.Hplsa(
@@ -130,7 +129,7 @@ class HplsaGrowingModel(TrainingDocuments):
         return Stage(parts, total, charge, inverse_temperature, by_document=likelihoods)
 
     @cached_property
-    def collection(self) -> Array:
+    def collection(self) -> Array:  # type: ignore[override]  # it is computed once
         """P(j) of the collection, above zero if the prior requires it."""
         count = (
             self.block.training.word_totals() if self.stored is None else self.stored.word_totals(self.block_executor)
@@ -149,7 +148,8 @@ class HplsaGrowingModel(TrainingDocuments):
         if split.halves is None:
             node_words: Array = parts.word_given_node[[parts.class_nodes[split.index]] * 2]
             return node_words
-        return np.stack(tables.to_numpy(self.estimate_group_words(split.halves)))
+        words: Array = tables.to_numpy(self.estimate_group_words(split.halves))
+        return words
 
     def _perturb_shares(self, shares: Array) -> Array:
         """Perturb the shares of two halves, up to a factor for each document that does not affect (H3)."""

@@ -89,7 +89,7 @@ class Trial:
 
 
 class Proposer(Protocol):
-    """Source of splits, which also decides which of them are kept."""
+    """Source of splits, which also decides which splits are kept."""
 
     reason: str  # reason why there are no more proposals
 

@@ -102,7 +102,7 @@ def select_groups(
 
 
 def compute_cluster_costs(merges: Merges) -> list[float]:
-    """Return the cost of each cluster: 0 for leaves, and never less than that of a merge below it."""
+    """Return the cost of each cluster: 0 for leaves, and never less than the cost of a merge below it."""
     cost = [0.0] * (len(merges.pairs) + 1)
     for (first, second), merge_cost in zip(merges.pairs, merges.costs, strict=True):
         cost.append(max(merge_cost, cost[first], cost[second]))

@@ -21,7 +21,7 @@ MAX_BRANCHES = 48  # under the headings; leaves, in a tree without more
 
 
 def find_first_branches(tree: Tree, number: int = MAX_BRANCHES) -> tuple[int, ...]:
-    """Return the leaves that a growing tree had when it had ``number`` of them; children have higher numbers."""
+    """Return the leaves that a growing tree had when it had ``number`` leaves; children have higher numbers."""
     branches = {tree.root}
     for node in sorted((v for v in range(len(tree)) if not tree.is_leaf(v)), key=lambda v: min(tree.children(v))):
         if len(branches) >= number:

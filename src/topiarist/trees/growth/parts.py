@@ -168,7 +168,7 @@ def collapse_negligible(parts: GrowthState, min_share: float) -> GrowthState:
 
 
 def collapse_upside_down(parts: GrowthState, collection: Array, n_words: int = 20) -> GrowthState:
-    """Remove inner nodes whose characteristic words are rarer in the collection than those of a child."""
+    """Remove inner nodes whose characteristic words are rarer in the collection than the words of a child."""
     while True:
         tree = parts.tree
         node_words = select_node_words(tree, tables.to_numpy(parts.word_given_node), n_words)

@@ -70,7 +70,7 @@ def _split_into_groups(vectors: Array, documents: Array, number: int, rng: np.ra
 
 
 def _even_out(groups: list[Array], needs: list[int]) -> list[Array]:
-    """Move documents from the largest groups to those below their minimum size, while there are enough."""
+    """Move documents from the largest groups to groups below their minimum size, while there are enough."""
     groups = list(groups)
     for place, need in enumerate(needs):
         while len(groups[place]) < need:

@@ -23,6 +23,7 @@ SEEDS, N_LEAVES, STARTS, N_WORDS = 3, 25, 3, 10
 EVENTS, STORIES = (5, 10, 20, 30), 400
 PURITY = {"20newsgroups": 0.68, "arxiv-demo": 0.63}
 ABOVE_TODAY = 0.05
+OF_WARD, NUMBERS, DIMENSIONS = 0.96, range(3, 13), 100
 FIRST_LEVELS = ("arxiv-cluster", "arxiv-learn", "gnad10k", "thucnews-titles", "tdt2")  # of which only this is measured
 WORDS = ("20newsgroups", "arxiv-demo", "reuters21578")  # where words and names have bars
 
@@ -54,7 +55,7 @@ def main(settings: Settings) -> dict:
     levels = {name: rows[0] for name, rows in found.values.items()}
     for name in () if settings.quick else settings.chosen(FIRST_LEVELS):
         levels[name] = _first_level_by_default(name)
-    columns = ("merged topics", "merged ami", "merged nmi", "first topics", "first ami", "first nmi", "k-means")
+    columns = ("merged topics", "merged ami", "first topics", "first ami", "ward", "ward topics", "k-means ami")
     found.table(
         ["collection, first seed", *columns, "purity"],
         [
@@ -62,6 +63,9 @@ def main(settings: Settings) -> dict:
             for name, row in levels.items()
         ],
     )
+    if levels:
+        mean, best = (float(np.mean([row[key] for row in levels.values()])) for key in ("first ami", "ward"))
+        found.bar("AMI of the first level, mean over collections", mean, OF_WARD * best, least=True)
     for number in EVENTS[:1] if settings.quick else EVENTS:
         _tell_events(found, number, seeds)
     return found.result()
@@ -163,7 +167,44 @@ def _first_level(model: Any, data: Labelled) -> dict:
         row[f"{way} ami"] = float(ami(labels, row[way][data.has]))
     del row["merged"]
     row["k-means"] = float(nmi(labels, _kmeans(data.corpus.counts, len(level))[data.has]))
-    return row
+    return row | _rivals(model, data, len(level))
+
+
+def _rivals(model: Any, data: Labelled, number: int) -> dict:
+    """Return the AMI of k-means with as many groups, and of the best number of groups of Ward over the leaves."""
+    from sklearn.cluster import KMeans
+    from sklearn.metrics import adjusted_mutual_info_score as ami
+
+    from topiarist.counts import latent_space
+
+    labels = data.coarse[data.has]
+    vectors = latent_space(data.corpus.counts, DIMENSIONS).doc_vectors
+    vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    clusters = KMeans(number, n_init=STARTS, random_state=0).fit(vectors).labels_
+    sizes = np.bincount(model.labels_, minlength=len(model.tree_.leaves))
+    sums = np.zeros((len(sizes), vectors.shape[1]))
+    np.add.at(sums, model.labels_, vectors)
+    levels = {
+        len(set(groups.tolist())): float(ami(labels, groups[model.labels_][data.has]))
+        for groups in _weighted_ward(sums / np.maximum(sizes, 1)[:, None], np.maximum(sizes, 0.01))
+    }
+    best = max(levels, key=levels.__getitem__)
+    return {"k-means ami": float(ami(labels, clusters[data.has])), "ward": levels[best], "ward topics": best}
+
+
+def _weighted_ward(centres: np.ndarray, weights: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the group of each point, for the numbers of groups to compare; the cheapest two are joined first."""
+    groups = np.arange(len(centres))
+    while len(live := np.unique(groups)) >= NUMBERS.start:
+        if len(live) in NUMBERS:
+            yield groups.copy()
+        squares = ((centres[live, None] - centres[live]) ** 2).sum(axis=-1)
+        cost = squares * (weights[live, None] * weights[live] / (weights[live, None] + weights[live]))
+        cost[np.tril_indices(len(live))] = np.inf
+        first, second = live[list(divmod(int(cost.argmin()), len(live)))]
+        total = weights[first] + weights[second]
+        centres[first] = (weights[first] * centres[first] + weights[second] * centres[second]) / total
+        weights[first], groups[groups == second] = total, first
 
 
 def _heldout(model: Any, data: Labelled, perplexity: Callable[..., float]) -> float:

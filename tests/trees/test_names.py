@@ -282,6 +282,57 @@ def test_heading_names_are_true_or_joined(tree, seed):
             assert least_lift(presence, words, node, names[node]) >= 2
 
 
+def test_ends_of_compounds_name_nothing():
+    others = ["one", "two", "three", "four", "five", "six"]
+    texts = [f"{word} N-body simulations {word} two-body collapse {word} dark-matter halo {word}" for word in others]
+    words = ["body", "simulations", "collapse", "dark", "matter", "halo"]
+    readings = reading.extract_features(texts, [range(6)], words)
+    assert readings.hyphenated == {"body", "matter"}
+    assert "dark matter halo" in readings.phrases
+    assert not {"body simulations", "body collapse"} & readings.phrases.keys()
+
+
+def test_dates_name_nothing():
+    others = ["one", "two", "three", "four", "five", "six"]
+    texts = [
+        f"{word} April {n} {word} {n} Mio {word} market {word} {n}. Shares {word}" for n, word in enumerate(others)
+    ]
+    readings = reading.extract_features(texts, [range(6)], ["april", "mio", "market", "shares"])
+    assert "april" in readings.fragments
+    assert readings.fragments.isdisjoint({"mio", "market", "shares"})
+
+
+def test_names_hold_on_both_halves():
+    """Words of one half of a topic's documents find it by all documents, but not by the other half."""
+    n = 20
+    counts = np.zeros((2 * n, 4), np.float32)
+    counts[: n // 2, 0] = counts[: n // 2, 1] = 1  # in the first half of one topic
+    counts[[0, 3, 6, 10, 13, 16], 2] = 1
+    counts[n:, 3] = 1
+    words, tree = ["thread", "signature", "subject", "other"], Tree.star(2)
+    shares = csr_array(np.repeat(np.eye(2, dtype=np.float32), n, axis=0))
+    columns = np.arange(4)
+    presence = present.compute_presence(tree, (1, 2), shares, csr_array(counts))
+    halves = present.compute_halves(tree, (1, 2), shares, csr_array(counts), columns)
+    np.testing.assert_allclose(sum(half.have for half in halves), presence.have)
+    np.testing.assert_allclose(halves[0].documents, [n, n / 2, n / 2])
+    tests = [name_test.NameTest(half, words) for half in halves]
+    whole = name_test.NameTest(presence, words, halves=tests)
+    assert whole.is_found_by_name(1, "thread")
+    assert not whole.is_accepted(1, "thread")
+    assert whole.is_accepted(1, "subject")
+    names = [naming.name_nodes(presence, words, (1, 2), halves=part)[1].name for part in ((), tests)]
+    assert names[0].startswith("signature")
+    assert names[1] == "subject"
+
+
+def test_join_names_takes_third_child_of_even_ones():
+    names = ["driving", "hockey", "baseball", "golf"]
+    assert naming.join_names(names, [30, 30, 30, 10])[0] == "driving, hockey, baseball"
+    assert naming.join_names(names, [50, 40, 5, 5])[0] == "driving, hockey"
+    assert naming.join_names(["a", "b", "c · d"], [1, 1, 1])[0] == "a, b"
+
+
 def test_join_names_shortens_long_names():
     long = ["dark matter halo · galaxy clusters", "quantum entanglement · decoherence", "tax"]
     assert naming.join_names(long) == [

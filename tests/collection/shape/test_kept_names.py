@@ -76,7 +76,7 @@ def test_log_lists_name_changes(path):
     from topiarist.cli.commands import app
 
     with Collection.open(path) as collection:
-        collection.shape(["merge 1 2"], refit=True)
+        collection.shape(["split 3 2"], refit=True)
         changes = NameChanges.from_dict(last_step(collection.generation).body)
     assert changes.renamed
     shown = " ".join(CliRunner().invoke(app, ["shape", str(path), "--log"]).stdout.split())

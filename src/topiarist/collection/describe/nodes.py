@@ -20,9 +20,14 @@ from topiarist.text.stop_words import function_words
 from topiarist.trees.edits import Edit, collapse
 from topiarist.trees.growth.headings import compute_gains
 from topiarist.trees.naming.fields import AUTO, FieldList, choose_fields, find_field_names, find_near_words
-from topiarist.trees.naming.name_test import is_formula
+from topiarist.trees.naming.name_test import NameTest, is_formula
 from topiarist.trees.naming.names import NodeNames, join_names, list_usable_words, name_nodes, shares_word
-from topiarist.trees.naming.presence import compute_presence, list_candidate_words, select_describing_words
+from topiarist.trees.naming.presence import (
+    compute_halves,
+    compute_presence,
+    list_candidate_words,
+    select_describing_words,
+)
 from topiarist.trees.naming.text_features import TextFeatures, extract_features, find_largest_classes, sample_documents
 from topiarist.trees.naming.unspaced import remove_pieces
 from topiarist.trees.tree import Tree
@@ -86,12 +91,19 @@ def describe_nodes(
         presence, n_words, counts=sampled_counts, words=vocabulary, empty=empty, first=seeds
     )
     field_names: Sequence[Sequence[str]] = ()
+    sampled_shares = csr_array(shares) if sample is None else csr_array(select_rows(csr_array(shares), sample))
+    name_columns = list_usable_words(presence, vocabulary, empty)
+    halves = [
+        NameTest(half, [vocabulary[column] for column in name_columns.tolist()])
+        for half in compute_halves(tree, model.class_nodes, sampled_shares, sampled_counts, name_columns)
+    ]
     if (field_list := choose_fields(fields, language)) is not None:
-        sampled_shares = csr_array(shares) if sample is None else csr_array(select_rows(csr_array(shares), sample))
         field_names = find_field_names(tree, model.class_nodes, sampled_shares, sampled_counts, vocabulary, field_list)
-    names = name_nodes(presence, vocabulary, model.class_nodes, readings, empty=empty, fields=field_names)
-    name_columns = _list_name_columns(names, vocabulary, readings, field_list, sampled_counts)
-    typical = select_typical(model, shares, sampled_counts, n_documents, name_columns, eligible, sample)
+    names = name_nodes(
+        presence, vocabulary, model.class_nodes, readings, empty=empty, fields=field_names, halves=halves
+    )
+    columns_of_names = _list_name_columns(names, vocabulary, readings, field_list, sampled_counts)
+    typical = select_typical(model, shares, sampled_counts, n_documents, columns_of_names, eligible, sample)
     words = [tuple(vocabulary[column] for column in node_columns) for node_columns in columns]
     words[tree.root] = (*general[:n_words], *words[tree.root])
     size = sum_columns(shares) @ tree.path_mask(model.class_nodes)
@@ -179,7 +191,7 @@ def assign_names(
             give_name(child, _choose_distinct_name(sibling_names, list_used(child), single_names, words[child]))
     for node in sorted(joined_nodes, key=lambda node: -tree.depths[node]):  # deepest first: names of children exist
         ranked = sorted(tree.children(node), key=lambda child: (-sizes[child], child))
-        possible_names = join_names([node_names[child] for child in ranked])
+        possible_names = join_names([node_names[child] for child in ranked], [sizes[child] for child in ranked])
         # names that retrieve the node come first
         examined_names = [name for name in names[node] if name in possible_names]
         give_name(node, _choose_unused_name([*examined_names, *possible_names], list_used(node), words[node]))

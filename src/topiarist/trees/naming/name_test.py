@@ -11,6 +11,7 @@ from topiarist.trees.naming.presence import Presence, distinctiveness
 from topiarist.trees.tree_text import DOT, JOINT
 from topiarist.trees.words import find_highest
 
+MIN_DOCUMENTS = 0.5  # expected documents of a half with a word of the name
 MAX_WORDS = 60  # words from which a name is made
 
 
@@ -30,8 +31,8 @@ class NameItem:
 
 
 def is_plain(word: str) -> bool:
-    """Return whether a word has letters only, at least three in scripts that write words with letters."""
-    return not any(map(str.isdigit, word)) and (len(word) > 2 or not word.isascii()) and "_" not in word
+    """Return whether a word has letters only, at least three, or two outside of ASCII."""
+    return not any(map(str.isdigit, word)) and len(word) > (2 if word.isascii() else 1) and "_" not in word
 
 
 def is_formula(word: str) -> bool:
@@ -46,8 +47,15 @@ class NameTest:
     name's words, with P(word | node) the share of the node's documents that have it, smoothed by half a document.
     """
 
-    def __init__(self, presence: Presence, words: Sequence[str], excluded_words: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        presence: Presence,
+        words: Sequence[str],
+        excluded_words: Collection[str] = (),
+        halves: Sequence[NameTest] = (),
+    ) -> None:
         self.presence, self.words, self.excluded_words = presence, words, frozenset(excluded_words)
+        self.halves = halves
         self.columns = {word: column for column, word in enumerate(words)}
         tree = presence.tree
         self.levels = {
@@ -79,6 +87,17 @@ class NameTest:
     def is_found_by_name(self, node: int, name: str) -> bool:
         """Return whether the best node for the name is the node itself."""
         return self.rank_nodes(node, name)[:1] == [node]
+
+    def is_accepted(self, node: int, name: str) -> bool:
+        """Return whether the name finds its node by all documents, and by each half, which has all its words."""
+        return self.is_found_by_name(node, name) and all(
+            test.has_words(node, name) and test.is_found_by_name(node, name) for test in self.halves
+        )
+
+    def has_words(self, node: int, name: str) -> bool:
+        """Return whether each known word of the name is in at least half a document of the node."""
+        columns = [self.columns[word] for (word,) in split_name(name) if word in self.columns]
+        return bool((self.presence.have[node, columns] >= MIN_DOCUMENTS).all())
 
 
 def split_items(name: str) -> list[str]:

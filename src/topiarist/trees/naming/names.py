@@ -3,8 +3,11 @@
 Names prefer special words more than the words of a node do: p^¾ · log(p/q), by documents (see ``presence``). They use
 phrases of two or three words of the node's documents. Words without a subject are recognised in any language: they
 are spread over unrelated leaves, so that q is large; addresses and boilerplate by their positions, verbs by the
-articles behind them (see ``text_features``); numbers have digits. No word of a name is in a sibling's name or in that
-of a heading above, and a name, used as a query, must find its own node (see ``name_test``).
+articles behind them, dates by numbers behind them, and ends of compounds by hyphens (see
+``text_features``); numbers have digits. No word of a name is in a sibling's name or in that
+of a heading above, and a name, used as a query, must find its own node (see ``name_test``): by all documents, and by
+each half of them, because a word of a few documents is often there by chance. For the same reason p is less 1.5
+standard errors.
 
 A name must be true of everything below a heading. A word of a heading's name is at least twice as frequent as
 elsewhere in every child that has a tenth of the heading's documents. A heading without such a word is named by its
@@ -31,7 +34,7 @@ from topiarist.trees.naming.name_test import (
     split_items,
     split_name,
 )
-from topiarist.trees.naming.presence import Presence, distinctiveness
+from topiarist.trees.naming.presence import Presence, distinctiveness, subtract_error
 from topiarist.trees.naming.text_features import TextFeatures
 from topiarist.trees.naming.unspaced import drop_contained_items
 from topiarist.trees.tree_text import DOT, JOINT
@@ -39,6 +42,7 @@ from topiarist.trees.words import find_highest, is_variant
 
 MIN_LIFT = 3.0  # share of documents with a word of a name, relative to the share outside
 MIN_SHARE = 0.04  # of the documents that have it
+MIN_HEADING_SHARE = 0.06  # the same for a heading, less the error
 MAX_OUTSIDE_SHARE = 0.12  # of the other documents; a more frequent word has no subject
 MAX_OUTSIDE_SHARE_IN_PHRASE = 0.24  # the same for the other word of a phrase
 SHARE_POWER = 0.75  # power of p in names: below 1, special words are preferred
@@ -46,8 +50,9 @@ PHRASE_BONUS = 1.25  # two words that belong together are more specific than one
 MIN_PHRASE_SHARE = 1 / 3  # share of the documents with the rarer word of a phrase that have the phrase
 MIN_CHILD_SHARE = 0.03  # of the documents of a large child have a word of its heading's name
 LARGE_CHILD = 0.1  # of the heading's documents
-N_JOINED = 2  # children whose names make the name of a heading without a true word
+N_JOINED = 2  # children whose names make the name of a heading without a true word, or one more
 MAX_JOINED_LENGTH = 40  # characters of joined names; longer ones are joined by their first words or phrases
+MIN_JOINED_SHARE = 0.75  # of a heading's documents are in the children whose names it has, if there is room
 MIN_HEADING_SCORE = 0.25  # score below which a true word says too little of a heading
 MAX_PAIRED_ITEMS = 16  # true items of a heading that are tried together
 MAX_TESTED_PAIRS = 24  # pairs that are examined
@@ -73,7 +78,9 @@ def list_usable_words(presence: Presence, words: Sequence[str], empty: Any = Non
     """Return the columns of words that may name some node: characteristic, without digits, of three letters or more."""
     columns = presence.list_best_words(
         lambda node, columns: _score_name_words(
-            presence.compute_shares(node, columns), presence.compute_outside_shares(node, columns)
+            presence.compute_shares(node, columns),
+            presence.compute_outside_shares(node, columns),
+            float(presence.documents[node]),
         ),
         4 * MAX_WORDS,
     )
@@ -82,10 +89,11 @@ def list_usable_words(presence: Presence, words: Sequence[str], empty: Any = Non
     return usable
 
 
-def _score_name_words(share: Array, elsewhere: Array) -> Array:
-    """Return p^¾ · log(p/q) of words that may be in a name; 0 for others."""
-    scores = distinctiveness(share, elsewhere, SHARE_POWER)
-    wrong = (share < MIN_SHARE) | (share < MIN_LIFT * elsewhere) | (elsewhere > MAX_OUTSIDE_SHARE)
+def _score_name_words(share: Array, elsewhere: Array, documents: float) -> Array:
+    """Return p^¾ · log(p/q) of words that may be in a name, with p less its error; 0 for others."""
+    certain = subtract_error(share, documents)
+    scores = distinctiveness(certain, elsewhere, SHARE_POWER)
+    wrong = (share < MIN_SHARE) | (certain < MIN_LIFT * elsewhere) | (elsewhere > MAX_OUTSIDE_SHARE)
     scores[wrong] = 0.0
     return scores
 
@@ -98,6 +106,7 @@ def name_nodes(
     *,
     empty: Any = None,
     fields: Sequence[Sequence[str]] = (),
+    halves: Sequence[NameTest] = (),
     n_candidates: int = N_CANDIDATES,
 ) -> tuple[NodeNames, ...]:
     """Return names for all nodes but the root, from the root down.
@@ -109,29 +118,35 @@ def name_nodes(
     excluded_words = features.fragments | features.verbs
     excluded_words |= frozenset() if empty is None else {words[column] for column in np.flatnonzero(empty).tolist()}
     columns = list_usable_words(presence, words)
-    columns = np.array([c for c in columns.tolist() if words[c] not in excluded_words], np.int64)
+    columns = np.array([c for c in columns.tolist() if words[c] not in excluded_words | features.hyphenated], np.int64)
     phrases = _Phrases.take(presence, words, class_nodes, features, excluded_words)
     items = [_collect_items(presence, words, columns, node, phrases) for node in range(len(tree))]
-    name_test = NameTest(presence, words, excluded_words)
+    name_test = NameTest(presence, words, excluded_words | features.hyphenated, halves)
     naming = _Naming(presence, items, name_test, features.forms, n_candidates, fields or [()] * len(tree))
     naming.name_all()
     return tuple(map(NodeNames, naming.names))
 
 
-def join_names(names: Sequence[str]) -> list[str]:
+def join_names(names: Sequence[str], sizes: Sequence[float] = ()) -> list[str]:
     """Return names of a heading made of the names of its children, the largest first.
 
+    Two names are joined, or three if the two largest children have less than 3/4 of the documents and there is room.
     Long names, and names that are joined themselves, are joined by their first words or phrases.
     """
     if len(names) < N_JOINED:
         return []
     firsts = [split_items(name)[0] for name in names]
-    complete, short = JOINT.join(names[:N_JOINED]), JOINT.join(firsts[:N_JOINED])
+    complete, short, three = (
+        JOINT.join(part) for part in (names[:N_JOINED], firsts[:N_JOINED], firsts[: N_JOINED + 1])
+    )
     if any(JOINT in name for name in names[:N_JOINED]):
         best = [short]
     else:
         best = [short, complete] if len(complete) > MAX_JOINED_LENGTH else [complete, short]
-    return list(dict.fromkeys([*best, JOINT.join(firsts[: N_JOINED + 1])]))
+    has_one_item = len(names) > N_JOINED and firsts[N_JOINED] == names[N_JOINED]
+    if has_one_item and sum(sizes[:N_JOINED]) < MIN_JOINED_SHARE * sum(sizes) and len(three) <= MAX_JOINED_LENGTH:
+        best = [three, *best]
+    return list(dict.fromkeys([*best, three]))
 
 
 class _Naming:
@@ -182,7 +197,9 @@ class _Naming:
         joined = list[int]()
         for child in children:
             names = self._list_candidates(child, [*used_words, *reserved_words], self.words_above[parent])
-            names = [*self.fields[child], *(_restore_case(name, self.forms) for name in names)]
+            above = {word for (word,) in self.words_above[parent]}
+            fields = [field for field in self.fields[child] if above.isdisjoint(field.lower().split())]
+            names = [*fields, *(_restore_case(name, self.forms) for name in names)]
             if not self.tree.is_leaf(child) and (not names or self._has_fields_below(child)):
                 joined.append(child)
                 self.spare[child] = names
@@ -209,7 +226,7 @@ class _Naming:
             names += [item.text for item in free_items[:number]]
             names = [name for name in names if name_test.is_found_by_name(node, name)]
         else:
-            names = _make_names(free_items, node, name_test, 4)
+            names = _make_names(free_items, node, name_test, 8)
             if len(names) < 2:  # less telling words, and then words of the headings above
                 others = name_test.list_spare_items(node)
                 spare = [
@@ -218,13 +235,13 @@ class _Naming:
                     *_exclude_overlapping(others, sibling_words),
                 ]
                 names += _make_names(spare, node, name_test, 2)
-        return sorted(dict.fromkeys(names), key=lambda name: not name_test.is_found_by_name(node, name))[:number]
+        return sorted(dict.fromkeys(names), key=lambda name: not name_test.is_accepted(node, name))[:number]
 
     def _join(self, node: int) -> None:
         """Call a heading by the names of its largest children."""
         children = [child for child in self.tree.children(node) if self.names[child]]
         ranked = sorted(children, key=lambda child: (-float(self.sizes[child]), child))
-        names = join_names([self._name(child) for child in ranked])
+        names = join_names([self._name(child) for child in ranked], [float(self.sizes[child]) for child in ranked])
         if not self.spare[node]:
             names.sort(key=lambda name: not self.name_test.is_found_by_name(node, name))
         self._call(node, [*names, *self.spare[node]])
@@ -296,12 +313,15 @@ def _collect_items(
     """Return words and phrases for a node, the best first; for a heading they are true of every large child."""
     if node == presence.tree.root:
         return []
-    outside_shares, share = presence.compute_outside_shares(node, columns), presence.compute_shares(node, columns)
-    scores = _score_name_words(share, outside_shares)
-    children = np.array(presence.tree.children(node), np.int64)
+    outside_shares, share = (
+        presence.compute_outside_shares(node, columns),
+        presence.compute_shares(node, columns),
+    )
+    scores = _score_name_words(share, outside_shares, float(presence.documents[node]))
+    children = np.array(presence.tree.children(node) or [node], np.int64)
     child_shares = presence.have[np.ix_(children, columns)] / np.maximum(presence.documents[children], 1e-12)[:, None]
     telling_here = {int(columns[place]) for place in np.flatnonzero(scores).tolist()}
-    if len(children):
+    if not presence.tree.is_leaf(node):
         scores = _keep_true(scores, child_shares, presence.documents[children], outside_shares)
     items, parts = _collect_phrase_items(presence, node, phrases, telling_here)
     items += [
@@ -320,7 +340,9 @@ def _collect_items(
 def _keep_true(scores: Array, child_shares: Array, documents: Array, outside_shares: Array) -> Array:
     """Return the scores by shares of all children; 0 for words that are not true of a heading."""
     even = distinctiveness(_compute_even_shares(child_shares, documents), outside_shares, SHARE_POWER)
-    true: Array = np.where((scores > 0) & _is_true(child_shares, documents, outside_shares), even, 0.0)
+    total = float(documents.sum())
+    is_frequent = subtract_error(documents @ child_shares / max(total, 1e-12), total) >= MIN_HEADING_SHARE
+    true: Array = np.where((scores > 0) & is_frequent & _is_true(child_shares, documents, outside_shares), even, 0.0)
     return true
 
 
@@ -367,23 +389,19 @@ def _collect_phrase_items(
     floor = 0.5 / (max(float(presence.documents[root] - presence.documents[node]), 0.0) + 1.0)
     outside_shares = np.maximum(presence.compute_outside_shares(node, column) * outside, floor)
     share = presence.compute_shares(node, column) * inside
-    scores = PHRASE_BONUS * _score_name_words(share, outside_shares)
+    scores = PHRASE_BONUS * _score_name_words(share, outside_shares, float(presence.documents[node]))
     is_informative = np.isin(ends, list(telling_here))
     common = presence.compute_outside_shares(node, ends.ravel()).reshape(ends.shape) > MAX_OUTSIDE_SHARE_IN_PHRASE
     scores[~is_informative.any(axis=1) | (common & ~is_informative).any(axis=1)] = 0.0
     parts = set(column[scores > 0].tolist())
-    children = list(tree.children(node))
-    child_shares = (
-        np.stack([_compute_phrase_shares(presence, child, phrases, rows, word) for child in children])
-        if children
-        else None
-    )
-    if child_shares is not None:
+    children = list(tree.children(node)) or [node]
+    child_shares = np.stack([_compute_phrase_shares(presence, child, phrases, rows, word) for child in children])
+    if not tree.is_leaf(node):
         scores = PHRASE_BONUS * _keep_true(scores, child_shares, presence.documents[children], outside_shares)
     items = [
         NameItem(
             phrases.texts[rows[place]], float(scores[place]),
-            () if child_shares is None else tuple(child_shares[:, place].tolist()), float(outside_shares[place]),
+            tuple(child_shares[:, place].tolist()), float(outside_shares[place]),
         )
         for place in np.flatnonzero(scores).tolist()
     ]  # fmt: skip
@@ -437,7 +455,7 @@ def _make_pair_names(items: list[NameItem], node: int, name_test: NameTest, numb
         if {item.text for item in pair} <= used or _overlaps(pair[0].parts, [pair[1].parts]):
             continue
         name = DOT.join(item.text for item in pair)
-        if name_test.is_found_by_name(node, name):
+        if name_test.is_accepted(node, name):
             passing_names.append(name)
             used |= {item.text for item in pair}
         else:
@@ -446,7 +464,7 @@ def _make_pair_names(items: list[NameItem], node: int, name_test: NameTest, numb
 
 
 def _make_names(items: list[NameItem], node: int, name_test: NameTest, number: int) -> list[str]:
-    """Return different names, each without the first items of those before it."""
+    """Return different names, each from items behind the first item of the name before."""
     names = (_make_name(items[start:], node, name_test) for start in range(number))
     return list(dict.fromkeys(name for name in names if name))
 
@@ -462,8 +480,7 @@ def _make_name(order: list[NameItem], node: int, name_test: NameTest) -> str:
             continue
         selected.append(item)
         if len(selected) >= 2 and (
-            len(selected) == 3
-            or name_test.is_found_by_name(node, DOT.join(chosen_item.text for chosen_item in selected))
+            len(selected) == 3 or name_test.is_accepted(node, DOT.join(chosen_item.text for chosen_item in selected))
         ):
             break
     return DOT.join(item.text for item in selected)

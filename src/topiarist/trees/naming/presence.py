@@ -15,17 +15,19 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topiarist.arrays import TINY, Array
+from topiarist.arrays import TINY, Array, Csr
 from topiarist.counts.scratch import iterate_rows
 from topiarist.counts.validation import sum_columns
 from topiarist.models.word_meetings import Cooccurrence
 from topiarist.trees.growth.headings import compute_share_outside
+from topiarist.trees.naming.text_features import find_largest_classes
 from topiarist.trees.tree import Tree
 from topiarist.trees.words import MIN_STEM, find_highest, is_variant
 
 CANDIDATES_PER_WORD = 3  # candidates for each describing word
 ALL_WORDS = slice(None)  # all columns
 BLOCK_DOCUMENTS = 1 << 18  # documents processed at once
+N_ERRORS = 1.5  # standard errors by which a share in a name may be too large by chance
 AGREEMENT_WEIGHT = 2.0  # weight of words that occur in the same documents
 
 
@@ -86,6 +88,25 @@ def compute_presence(tree: Tree, class_nodes: Sequence[int], shares: Any, counts
     mask = tree.path_mask(class_nodes).astype(np.float32)
     sizes = sum_columns(shares)
     return Presence(tree, mask.T @ by_class, mask.T.astype(np.float64) @ sizes)
+
+
+def compute_halves(
+    tree: Tree, class_nodes: Sequence[int], shares: Csr, counts: Csr, columns: Array
+) -> tuple[Presence, ...]:
+    """Compute the presence of some words in the first half and in the last half of the documents of each class.
+
+    Documents of one thread or source follow each other, and are mostly in one half.
+    """
+    classes = find_largest_classes(shares)
+    order = np.argsort(classes, kind="stable")
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order)) - np.searchsorted(classes[order], classes[order])
+    is_first = 2 * places < np.bincount(classes + 1)[classes + 1]
+    reduced = csr_array(counts[:, columns])
+    return tuple(
+        compute_presence(tree, class_nodes, csr_array(shares[rows]), reduced[rows])
+        for rows in map(np.flatnonzero, (is_first, ~is_first))
+    )
 
 
 def select_describing_words(
@@ -155,6 +176,13 @@ def _compute_pair_npmi(meetings: Cooccurrence, columns: list[int]) -> Array:
         joint_shares > 0, np.log(safe / single_shares / single_shares[:, None]) / -np.log(safe), -1.0
     )
     return npmi
+
+
+def subtract_error(share: Array, documents: float) -> Array:
+    """Return shares of documents less 1.5 standard errors: few documents have many words by chance."""
+    error = N_ERRORS * np.sqrt(share * np.maximum(1 - share, 0.0) / max(documents, 1.0))
+    certain: Array = np.maximum(share - error, 0.0)
+    return certain
 
 
 def distinctiveness(share: Array, outside_share: Array, power: float = 1.0) -> Array:

@@ -1,7 +1,8 @@
 """Features of texts that counts lack: phrases, spelling of words, fragments of addresses, boilerplate and verbs.
 
 The beginnings of a few documents of each leaf are read. Fragments of addresses touch dots and at-signs, those of TeX
-backslashes. Boilerplate (signatures, tables, agency notes) is between the same two words in most documents. Verbs and
+backslashes. Dates have a number behind them, and ends of compounds a hyphen before them (*body* in *N-body*).
+Boilerplate (signatures, tables, agency notes) is between the same two words in most documents. Verbs and
 particles (*denote*, *told*, *laut*) are excluded from names: articles follow them and do not precede them. Articles
 are recognised too: they come after other frequent words and before rare ones. All of this holds in any language with
 spaces between words.
@@ -49,8 +50,12 @@ WORD = re.compile(r"[^\W_]+(?:_[^\W_]+)*", re.UNICODE)
 SEPARATOR = (
     "\n"  # between a phrase and the words around it: one text for each place is no work for the collector of garbage
 )
+BLANK, HYPHEN = 1, 2
+JOINS = {" ": BLANK, "\n": BLANK, "-": HYPHEN}  # between words that follow each other directly
 JOINTS = frozenset("@./\\_:%=&~")
 SENTENCE_ENDS = frozenset('.!?:;…"“”„«»•')
+MIN_HYPHEN_SHARE = 0.5  # of a word's or phrase's documents have a hyphen before it: then it is a part of a compound
+MIN_NUMBER_SHARE = 0.5  # of a word's documents have a number behind it: then it is a part of a date
 COMMAND = re.compile(r"\\(?:[^\w\s]\{?(?:\w\})?)?$")  # before \left in TeX, and what an accent cuts off, Schr\"odinger
 
 
@@ -59,8 +64,9 @@ class TextFeatures:
     """Phrases by leaf, spelling of words, fragments and verbs of the sampled texts.
 
     ``phrases``: for each phrase its share of the sampled documents of each leaf that has it. ``phrase_words``: the
-    same for the outer words of phrases. ``forms``: spelling of words and phrases. ``fragments``: parts of addresses
-    and boilerplate. ``pieces``: those of them that are pieces of words in scripts without spaces.
+    same for the outer words of phrases. ``forms``: spelling of words and phrases. ``fragments``: parts of addresses,
+    boilerplate and dates. ``hyphenated``: words that are ends of compounds. ``pieces``: fragments that are pieces of
+    words in scripts without spaces.
     """
 
     phrases: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
@@ -69,6 +75,7 @@ class TextFeatures:
     fragments: frozenset[str] = frozenset()
     verbs: frozenset[str] = frozenset()
     n_leaves: int = 0
+    hyphenated: frozenset[str] = frozenset()
     pieces: frozenset[str] = frozenset()
 
 
@@ -127,19 +134,28 @@ def extract_features(texts: Sequence[str], rows: Sequence[Sequence[int]], words:
         for word, number in word_times.items():
             of_words.setdefault(word, {})[leaf] = number / len(members)
     verbs = frozenset(filter(statistics.is_verb, words_of_names))
-    phrases = {phrase: by_leaf for phrase, by_leaf in phrases.items() if not statistics.is_boilerplate(phrase)}
+    phrases = {
+        phrase: by_leaf
+        for phrase, by_leaf in phrases.items()
+        if not statistics.is_boilerplate(phrase) and not statistics.is_hyphenated(phrase)
+    }
     phrases = _remove_partial_phrases(
         {phrase: by_leaf for phrase, by_leaf in phrases.items() if verbs.isdisjoint(_get_outer_words(phrase))}
     )
     outer = dict.fromkeys(word for phrase in phrases for word in _get_outer_words(phrase))
     forms = statistics.choose_forms(words_of_names.union(phrases))
+    hyphenated = frozenset(filter(statistics.is_hyphenated, words_of_names))
     parts = {
         word
         for word, number in statistics.occurrences.items()
         if statistics.fragments[word] > MAX_FRAGMENT_SHARE * number
     }
-    fragments = frozenset(parts | set(filter(statistics.is_boilerplate, words_of_names)))
-    return TextFeatures(phrases, {word: of_words[word] for word in outer}, forms, fragments, verbs, len(rows))
+    fragments = frozenset(
+        parts | {word for word in words_of_names if statistics.is_boilerplate(word) or statistics.is_date(word)}
+    )
+    return TextFeatures(
+        phrases, {word: of_words[word] for word in outer}, forms, fragments, verbs, len(rows), hyphenated
+    )
 
 
 def _load_texts(texts: Sequence[str], rows: Sequence[int]) -> Iterable[str]:
@@ -203,6 +219,7 @@ class _WordStatistics:
         self.all_forms = defaultdict[str, int](int)  # times of each form
         self.running_forms = defaultdict[str, int](int)  # the same in running text, of phrases too
         self.isolated_forms = defaultdict[str, int](int)  # the same where no other capital stands beside a capital
+        self.after_hyphen, self.before_number = defaultdict[str, int](int), defaultdict[str, int](int)
         self.occurrences, self.fragments = defaultdict[str, int](int), defaultdict[str, int](int)
         self.positions = list[
             str
@@ -242,6 +259,15 @@ class _WordStatistics:
         """Return whether a text is between the same words in most documents."""
         number = self.documents[text]
         return number >= MIN_OCCURRENCES and self.contexts[text] < MIN_CONTEXT_RATIO * number
+
+    def is_hyphenated(self, text: str) -> bool:
+        """Return whether a word or phrase is the end of compounds: *body simulations* in *N-body simulations*."""
+        return self.after_hyphen[text] > MIN_HYPHEN_SHARE * self.documents[text]
+
+    def is_date(self, word: str) -> bool:
+        """Return whether a number is mostly behind a word, as behind months: *April 15*, *Section 4*."""
+        number = self.documents[word]
+        return number >= MIN_OCCURRENCES and self.before_number[word] > MIN_NUMBER_SHARE * number
 
     def is_verb(self, word: str) -> bool:
         """Return whether articles come behind a word, and not before it."""
@@ -289,19 +315,19 @@ def _choose_form(forms: Mapping[str, int]) -> str:
     return form
 
 
-def _scan_words(text: str, words: frozenset[str], statistics: _WordStatistics | None) -> list[tuple[str, bool, str]]:
+def _scan_words(text: str, words: frozenset[str], statistics: _WordStatistics | None) -> list[tuple[str, int, str]]:
     """Return the words of a text, each with whether it follows the one before directly, and its form in running text.
 
     Nothing but a blank or a hyphen is between words that follow directly. The form is empty where a capital says
     nothing: at the beginning of a sentence, in a title, among words in capitals.
     """
-    scanned = list[tuple[str, bool, str]]()
-    end, headline, has_commands, last = -2, False, "\\" in text, len(text) - 1
+    scanned = list[tuple[str, int, str]]()
+    end, headline, has_commands, last = 0, False, "\\" in text, len(text) - 1
     title, capital = _find_title_end(text), False
     for match in WORD.finditer(text):
         start, stop = match.span()
         form = text[start:stop]
-        word, joins = form.lower(), start - end == 1 and text[end] in " -\n"
+        word, joins = form.lower(), JOINS.get(text[end:start], 0) if scanned else 0
         capitals = form.isupper()
         running = (
             start > title and not (capitals and headline) and (joins or not _begins_sentence(text[max(end, 0) : start]))
@@ -340,7 +366,7 @@ def _begins_sentence(gap: str) -> bool:
 
 
 def _collect_words_and_phrases(
-    scanned: list[tuple[str, bool, str]], words_of_names: frozenset[str], statistics: _WordStatistics
+    scanned: list[tuple[str, int, str]], words_of_names: frozenset[str], statistics: _WordStatistics
 ) -> tuple[set[str], set[str]]:
     """Return the words of a text that names may be made of, and phrases: two adjacent ones, or three with two of them.
 
@@ -348,7 +374,7 @@ def _collect_words_and_phrases(
     or behind it, with nothing between them; of a phrase how it is written there.
     """
     words, phrases, positions, articles = set[str](), set[str](), statistics.positions, statistics.articles
-    padded = [("", False, ""), *scanned, ("", False, ""), ("", False, ""), ("", False, "")]
+    padded = [("", 0, ""), *scanned, ("", 0, ""), ("", 0, ""), ("", 0, "")]
     for place, (word, joins, form) in enumerate(scanned, 1):
         if word not in words_of_names:
             continue
@@ -357,6 +383,8 @@ def _collect_words_and_phrases(
         if word not in words:
             words.add(word)
             positions.append(f"{word}{SEPARATOR}{previous}{SEPARATOR}{second}")
+            statistics.after_hyphen[word] += joins == HYPHEN
+            statistics.before_number[word] += bool(follows) and second.isdigit()
             if joins and previous in articles:
                 statistics.after_article[word] += 1
             if follows and second in articles:
@@ -370,6 +398,7 @@ def _collect_words_and_phrases(
             phrase = " ".join(parts)
             if is_phrase and phrase not in phrases:
                 phrases.add(phrase)
+                statistics.after_hyphen[phrase] += joins == HYPHEN
                 positions.append(f"{phrase}{SEPARATOR}{previous}{SEPARATOR}{next_word}")
                 if all(forms):
                     statistics.running_forms[" ".join(forms)] += 1

@@ -170,7 +170,7 @@ def test_a_removed_document_stays_out_whether_it_is_cut_or_not(tmp_path, several
         assert not {"r/3.pdf", "r/4.pdf"} & {one.id for one in list_parent_documents(again)}
         assert count_documents(again).documents == 10
         assert any(one.startswith("2 documents that people removed stay out") for one in collector.notes)
-        back = "1 document of which people removed passages is whole again, for documents are not cut: r/5.pdf"
+        back = "1 document with removed passages is whole again, because documents are not cut: r/5.pdf"
         assert (back in collector.notes) == first
         again.add([several[3]])
         known = [one.number for one in build_account(again) if one.what == "removed"]

@@ -178,7 +178,7 @@ def _check_leftovers(folder: Folder) -> Iterator[Finding]:
         where = path.relative_to(folder.path).as_posix()
         yield Finding(
             "note",
-            "no longer part of the collection: replaced, undone or not finished; the next change removes it",
+            "not part of the present collection: replaced, undone or not finished; the next change removes it",
             where,
             REPAIR,
         )

@@ -270,7 +270,7 @@ def _fit_hierarchy(corpus: Corpus, tree: Tree, parameters: dict[str, Any]) -> HP
         examples = sorted({label for document_labels in corpus.labels for label in document_labels})[:5]
         raise InputError(
             "no document has a label that is a name of the hierarchy",
-            hint=f"Choose another column of labels (--label-column) than that of {', '.join(examples)}."
+            hint=f"Choose another column of labels (--label-column). This one has {', '.join(examples)}."
             if examples
             else "Name a column of labels (--label-column) or a table (--labels FILE).",
         )

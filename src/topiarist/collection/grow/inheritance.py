@@ -377,8 +377,8 @@ class IncomingDocuments:
             self.messages.append(f"{excluded} out (the setting take-removed reads them again)")
         if restored:
             self.messages.append(
-                f"{count_noun(len(restored), 'document')} of which people removed passages {verb(len(restored))} whole "
-                f"again, for documents are not cut: {list_some(restored, MAX_NAMED, rest=' and others')}"
+                f"{count_noun(len(restored), 'document')} with removed passages {verb(len(restored))} whole again, "
+                f"because documents are not cut: {list_some(restored, MAX_NAMED, rest=' and others')}"
             )
         old = open_previous(self.folder) if source_ids else None
         if old is None:

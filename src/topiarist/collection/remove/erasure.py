@@ -16,7 +16,6 @@ from topiarist.arrays import Bools
 from topiarist.collection import contents
 from topiarist.collection.contents import Counting
 from topiarist.collection.copies import load_duplicates, select_fitted_rows
-from topiarist.collection.describe.account import write_problem_list
 from topiarist.collection.grow.fit_description import open_corpus
 from topiarist.collection.remove import kept_rows, traces
 from topiarist.collection.remove.removal import (
@@ -30,11 +29,12 @@ from topiarist.collection.remove.removal import (
     make_keep_mask,
     preview_removal,
     read_further_texts,
+    reducing,
 )
 from topiarist.collection.remove.traces import Sequences
 from topiarist.collection.search import index_part
 from topiarist.collection.search.saved_searches import SavedSearch, delete_stale_searches, list_saved_searches
-from topiarist.collection.shape.history import FORGET, check_expected, fit_tree
+from topiarist.collection.shape.history import FORGET, fit_tree
 from topiarist.collection.state import CATEGORIES, COUNTS, FLAT, TREE, State
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import UsageError
@@ -42,7 +42,7 @@ from topiarist.storage import edit_log, facts
 from topiarist.storage.collection_folder import GROWING, sweep, sweep_parts
 from topiarist.storage.document_table import Documents
 from topiarist.storage.marks import PassageNotes
-from topiarist.storage.succession import ReducedGeneration, copy_log, copy_tables, copy_whole_part, reduce_generation
+from topiarist.storage.succession import ReducedGeneration, copy_log, copy_tables, copy_whole_part
 from topiarist.text.documents import Document, Problem
 from topiarist.text.passages import get_parent_id
 from topiarist.text.plurals import count_noun, list_some, verb
@@ -104,9 +104,7 @@ def forget_documents(
 ) -> ErasureReport:
     """Erase documents permanently, including documents removed earlier; earlier edits cannot be undone."""
     notes: list[str] = []
-    with reduce_generation(collection.folder, wait=wait) as reduced:
-        collection.refresh()
-        check_expected(collection, expected)
+    with reducing(collection, wait, expected) as reduced:
         removal, earlier = preview_forgetting(collection, ids)
         keep = make_keep_mask(collection, removal)
         removed = [*collection.documents.load_many(removal.rows), *earlier.documents]
@@ -126,8 +124,6 @@ def forget_documents(
             shutil.rmtree(checkpoint)
             notes.append("The checkpoint of an unfinished grow was deleted, because it may contain the documents")
         sweep(collection.folder.path, collection.folder.manifest)
-    collection.refresh()
-    write_problem_list(collection)
     result = traces.scan_folder(collection.folder.path, texts, _remaining_texts(collection))
     places = find_places_of_texts(collection, texts, lambda: _texts_of_documents(collection))
     notes += [

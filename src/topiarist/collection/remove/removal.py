@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ from topiarist.collection.shape.history import ADD, REMOVE, UNDO, ChangedError, 
 from topiarist.collection.state import GENERATION, State
 from topiarist.errors import UsageError
 from topiarist.storage import edit_log, facts
-from topiarist.storage.succession import copy_log, copy_tables, link_tree, reduce_generation
+from topiarist.storage.succession import ReducedGeneration, copy_log, copy_tables, link_tree, reduce_generation
 from topiarist.text.documents import Document
 from topiarist.text.passages import get_parent_id
 from topiarist.text.plurals import count_noun
@@ -114,6 +115,17 @@ def preview_removal(collection: Collection, rows: Sequence[int]) -> Removal:
     )  # fmt: skip
 
 
+@contextmanager
+def reducing(collection: Collection, wait: float, expected: str | None) -> Iterator[ReducedGeneration]:
+    """Write a generation with fewer documents from the present state, and read the published one afterwards."""
+    with reduce_generation(collection.folder, wait=wait) as reduced:
+        collection.refresh()
+        check_expected(collection, expected)
+        yield reduced
+    collection.refresh()
+    write_problem_list(collection)
+
+
 def remove_documents(
     collection: Collection, ids: Sequence[str], *, wait: float = 0.0, expected: str | None = None
 ) -> Removal:
@@ -121,9 +133,7 @@ def remove_documents(
 
     ``wait`` is the time in seconds to wait for another write. ``expected`` is a state: the call fails for any other.
     """
-    with reduce_generation(collection.folder, wait=wait) as reduced:
-        collection.refresh()
-        check_expected(collection, expected)
+    with reducing(collection, wait, expected) as reduced:
         removal = preview_removal(collection, choose_documents(collection, ids))
         keep = make_keep_mask(collection, removal)
         old, new = reduced.old.database, reduced.new.database
@@ -136,8 +146,6 @@ def remove_documents(
         edit_log.record(new, REMOVE, make_log_entry(collection, removal, keep), state.to_dict(), parts=parts)
         name = reduced.old.folder.name
         reduced.publish([name, *collection.folder.manifest.kept])
-    collection.refresh()
-    write_problem_list(collection)
     return removal
 
 
@@ -230,9 +238,7 @@ def compute_digests(ids: Iterable[str]) -> list[str]:
 
 def undo_addition(collection: Collection, *, wait: float = 0.0, expected: str | None = None) -> edit_log.Edit:
     """Remove the documents added last and restore the state before; user edits of other documents stay."""
-    with reduce_generation(collection.folder, wait=wait) as reduced:
-        collection.refresh()
-        check_expected(collection, expected)
+    with reducing(collection, wait, expected) as reduced:
         last, old, new = last_step(reduced.old), reduced.old.database, reduced.new.database
         if last.kind != ADD or last.before is None:
             raise ChangedError("the tree has changed since the undo began", hint="Check the last edit and try again.")
@@ -251,6 +257,4 @@ def undo_addition(collection: Collection, *, wait: float = 0.0, expected: str | 
         facts.change_settings(new, changes)
         edit_log.record(new, UNDO, {"edit": last.number}, last.before)
         reduced.publish(collection.folder.manifest.kept)
-    collection.refresh()
-    write_problem_list(collection)
     return last

@@ -48,8 +48,7 @@ class Sequences:
 
     def __init__(self, texts: Iterable[str], *, exact: Iterable[str] = ()) -> None:
         self.texts = [spelling for text in texts for spelling in make_spellings(text)] + list(exact)
-        sums = [sum_ for text in self.texts if (sum_ := _sums(*_starts(text))) is not None]
-        self.sums = np.unique(np.concatenate(sums)) if sums else np.empty(0, np.uint64)
+        self.sums = np.unique(np.concatenate([np.empty(0, np.uint64), *map(_hash_sequences, self.texts)]))
         self.table = np.zeros(1 << _TABLE_BITS, bool)
         self.table[_table_places(self.sums)] = True
 
@@ -113,14 +112,11 @@ def _read(path: Path) -> Iterator[bytes]:
             tail = (tail + data)[-_MAX_BYTES:]
 
 
-def _starts(text: str) -> tuple[Array, Array]:
+def _hash_sequences(text: str) -> Array:
+    """Return a hash of each sequence of 20 letters in UTF-8; its first 20 bytes decide."""
     data = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
-    starts = np.flatnonzero((data & 0xC0) != 0x80)
-    return data, starts[: max(0, len(starts) - LETTERS + 1)]
-
-
-def _sums(data: Array, starts: Array) -> Array | None:
-    return _rolling_sums(data)[starts] if len(starts) else None
+    starts = np.flatnonzero((data & 0xC0) != 0x80)[: max(0, len(text) - LETTERS + 1)]
+    return _rolling_sums(data)[starts] if len(starts) else np.empty(0, np.uint64)
 
 
 def _rolling_sums(data: Array) -> Array:

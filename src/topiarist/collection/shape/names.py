@@ -209,7 +209,7 @@ def pick_names(shape: TreeState, topics: Sequence[TopicFacts], picks: Sequence[s
                 else f"Run topiarist shape FOLDER rename {topic} NAME.",
             )
         if topic in proposals:
-            raise UsageError(f"two candidates were picked for topic {topic}", hint="Pick one of them.")
+            raise UsageError(f"two candidates were picked for topic {topic}", hint="Pick a single candidate.")
         node = shape.node(topic)
         path = tuple(shape.tree.path_names(node))
         proposals[topic] = NameProposal(topic, shape.tree.names[node], candidates[int(place) - 1], path, picked=True)

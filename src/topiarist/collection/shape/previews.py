@@ -129,7 +129,9 @@ def preview_split(collection: Collection, topic: int, n_parts: int) -> tuple[Spl
     documents = np.flatnonzero(shares >= MIN_SHARE)
     if len(documents) < n_parts:
         raise UsageError(f"{len(documents)} documents cannot be split into {n_parts} parts", hint="Choose fewer parts.")
-    topic_documents, documents = documents, spread_evenly(documents)
+    topic_documents = documents
+    if len(documents) > MAX_SAMPLE:
+        documents = documents[np.linspace(0, len(documents) - 1, MAX_SAMPLE).astype(np.int64)]
     counts = csr_array(collection.counts[documents])
     used_counts = csr_array(counts[:, np.unique(counts.indices)])  # absent words do not affect the vectors
     documents_by_part = distribute_documents(
@@ -151,12 +153,6 @@ def preview_split(collection: Collection, topic: int, n_parts: int) -> tuple[Spl
         )
         for place, group in enumerate(groups)
     )
-
-
-def spread_evenly(documents: Array) -> Array:
-    if len(documents) <= MAX_SAMPLE:
-        return documents
-    return documents[np.linspace(0, len(documents) - 1, MAX_SAMPLE).astype(np.int64)]
 
 
 def _describe_split_part(

@@ -43,10 +43,10 @@ NOTABLE = 0.01  # of a score: less is no reason
 class Options(WritingOptions):
     """Find documents: first the matches, then at most 20 related documents.
 
-    A match has all words, in any form. If no document has all, matches have at least a tenth of the information of the
-    best one. Required: "phrases", prefix*, this OR that, topic:, tag:, label:, type:, date:, and columns such as
-    status:open or price:10..20. Excluded: -word. `before:` and `after:` exclude the date, `since:` and `until:` include
-    it. `like:ID` finds similar documents, `-like:ID` others.
+    A match has all words, in any form, or most of four or more. If no document has all, matches have at least a tenth
+    of the information of the best one. Required: "phrases", prefix*, this OR that, topic:, tag:, label:, type:, date:,
+    and columns such as status:open or price:10..20. Excluded: -word. `before:` and `after:` exclude the date, `since:`
+    and `until:` include it. `like:ID` finds similar documents, `-like:ID` others.
     """
 
     query: list[str] | None = argument(None, "Words, phrases and filters to search for.", "QUERY…")
@@ -300,7 +300,9 @@ def _describe_answer(options: Options, answer: Answer) -> list[str | tuple[str, 
             have = verb(total, "has", "have")
             return [f"No {unit}{condition} has all words. {answer.size} {have} some of them{topic_text}."]
         size = ("" if answer.result.exact else "at least ") + (answer.size if total else f"No {unit}")
-        return [f"{size} match{'es' if total <= 1 else ''} ", query, f"{topic_text}."]
+        complete = answer.result.all_words
+        complete_text = f", {complete:,} of them with all words" if complete and complete < total else ""
+        return [f"{size} match{'es' if total <= 1 else ''} ", query, f"{complete_text}{topic_text}."]
     lead = "Nearest in meaning to " if options.by == "meaning" else "Best by words and meaning for "
     topic_text = f"; of the {answer.n_rows} best most are under {deepest}" if half else ""
     return [lead, query, f", {len(answer.result.hits):,} of {count_noun(total, unit)}{topic_text}."]

@@ -7,8 +7,8 @@ depends on how far they agree with the words of the query about the best documen
 query, words decide.
 
 A document that has nearly all words of the query stays on top: BM25 of the words of the query alone is added, weighted
-by the information of the query that the document has. If some document has nearly all of four or more words, the words
-that feedback adds count less, or not at all.
+by the information of the query that the document has, and most in the document that is best by both. If some document
+has nearly all of four or more words, the words that feedback adds count less, or not at all.
 
 If the collection has embeddings and their encoder is installed, the cosine to the encoded query is added with twice the
 weight of the words. It also knows words that the collection lacks. The other two kinds of meaning then count by half.
@@ -37,7 +37,7 @@ from topiarist.collection.search.index.ranking import Ranking, nth_largest
 from topiarist.collection.search.results import Explanation, WordReason
 from topiarist.collection.search.vector_scores import cosines, find_direction, subtract_mean
 from topiarist.collection.search.words.term_scores import TermScores
-from topiarist.collection.search.words.word_scorer import Amount, Match, WordScorer
+from topiarist.collection.search.words.word_scorer import MIN_SCORE, Amount, Match, WordScorer
 from topiarist.counts.corpus import build_counted_text
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ MAX_COMPARED, MIN_COMPARED = 50, 5  # best documents by words, and by meaning, i
 MEANING, AGREEMENT = 0.6, 0.8  # weight of meaning without agreement, and what full agreement adds
 MIN_MEANING, MAX_MEANING = 0.2, 1.2
 KERNEL_SHARE, SPACE_SHARE = 0.6, 1.2  # of that weight
-COVERAGE, COVERAGE_POWER = 0.5, 4  # weight of the words of the query in a document that has all, and how it rises
+COVERAGE, COVERAGE_POWER = 0.25, 4  # weight of the words of the query in a document that has all, and how it rises
+BEST, BEST_POWER = 1.5, 8  # the same in the document that is best by BM25 and has most information of the query
 EXAMPLE_METHOD = "both"  # words and meaning together find more documents of the same label than either alone
 EXAMPLES = 0.5  # weight of the examples beside the words
 VECTORS, BESIDE_VECTORS = 2.0, 0.5  # weight of embeddings, and the part of the weight of meaning that they leave
@@ -205,16 +206,19 @@ class DefaultScorer(Scorer):
         of_words, of_kernel, of_space = self.weights
         trust = self.words.trust
         total = (1 - trust) * of_words * parts.words + of_kernel * parts.kernel
-        total = total + self._weigh_query(parts.coverage) * parts.query
+        total = total + self._weigh_query(parts.coverage, parts.query) * parts.query
         total = total if self.direction is None else total + of_space * parts.space
         if parts.vectors is None:
             return np.asarray(total)
         return np.asarray(total + (self.vector_weight * parts.vectors + self._base_score))
 
-    def _weigh_query(self, coverage: Floats) -> Floats:
-        """Return the weight of the words of the query without feedback, in documents with this coverage."""
-        weights: Floats = self.words.query_scores.standardising_factor * (
-            self.words.trust + COVERAGE * coverage**COVERAGE_POWER
+    def _weigh_query(self, coverage: Floats, query: Floats) -> Floats:
+        """Return the weight of the words of the query without feedback, in documents with this coverage and BM25."""
+        words = self.words
+        scale = max(words.highest_coverage * words.query_scores.highest, MIN_SCORE)
+        best = BEST * (coverage * query / scale) ** BEST_POWER
+        weights: Floats = words.query_scores.standardising_factor * (
+            words.trust + COVERAGE * coverage**COVERAGE_POWER + best
         )
         return weights
 
@@ -235,12 +239,13 @@ class DefaultScorer(Scorer):
     def _explain(self, row: int, word_amounts: Sequence[Amount]) -> Explanation:
         of_words, of_kernel, of_space = self.weights
         of_added = (1 - self.words.trust) * of_words
-        of_query = of_added + float(self._weigh_query(self.words.coverage(np.array([row])))[0])
+        at = np.array([row])
+        of_query = of_added + float(self._weigh_query(self.words.coverage(at), self.words.query_scores.values[at])[0])
         reasons = [
             WordReason(word, float((of_query if asked else of_added) * part)) for word, part, asked in word_amounts
         ]
         by_words = sum(reason.amount for reason in reasons)
-        space = self.space_cosines(np.array([row]))
+        space = self.space_cosines(at)
         alike = 0.0 if space is None else of_space * float(space[0])
         vectors = 0.0 if self.vector_scores is None else self.vector_weight * float(self.vector_scores[row])
         by_meaning = self._base_score + alike + vectors

@@ -72,6 +72,7 @@ class _Division(NamedTuple):
     others: Bools
     n_matching: int
     n_listed: int
+    n_complete: int  # documents with all words
     missing: tuple[str, ...]
 
 
@@ -223,7 +224,8 @@ class Search:
             return Match(left)
         match = self.default.match([token for term in terms for token in self.tokens[term]], left)
         documents = match.documents & left
-        return Match(left if self.required and not documents.any() else documents, match.missing)
+        complete = None if match.complete is None else match.complete & left
+        return Match(left if self.required and not documents.any() else documents, match.missing, complete)
 
     @cached_property
     def _only_words(self) -> bool:
@@ -305,7 +307,7 @@ class Search:
             hits = (*hits, *(replace(hit, related=True) for hit in others))
         n_folded = division.n_matching - division.n_listed
         result = SearchResult(hits, division.n_matching, folded=n_folded)
-        return self._explain_matches(result, division.missing, topic)
+        return self._explain_matches(result, division, topic)
 
     def _hits(self, mask: Array, n: int, offset: int, why: bool, *, rank_all: bool = False) -> tuple[Hit, ...]:
         """Return documents of a mask as hits, with the words marked; the nearest without words begin with their text."""
@@ -376,12 +378,14 @@ class Search:
             if len(self.collection.copies):
                 first_copies = self._first_copies(matching, others)
                 matches_listed, others_listed = matching & first_copies, others & first_copies
+            n_complete = int((matching if match.complete is None else match.complete).sum())
             self._divisions[topic] = _Division(
-                matching, matches_listed, others_listed, int(matching.sum()), int(matches_listed.sum()), match.missing
-            )
+                matching, matches_listed, others_listed, int(matching.sum()), int(matches_listed.sum()), n_complete,
+                match.missing,
+            )  # fmt: skip
         return self._divisions[topic]
 
-    def _explain_matches(self, result: SearchResult, missing: tuple[str, ...], topic: str | int | None) -> SearchResult:
+    def _explain_matches(self, result: SearchResult, division: _Division, topic: str | int | None) -> SearchResult:
         """Return the result with remarks on unknown, missing and few words."""
         if self.default is None:
             remark = Remark(self.trouble)
@@ -397,8 +401,8 @@ class Search:
             remark = self._explain_no_match(topic) or remark
         limited = topic is not None or bool(self.query.filters) or any(term.exclude for term in self.query.terms)
         return replace(
-            result, **vars(remark), all_words=0 if unknown or missing else result.total,
-            not_required=(*unknown, *missing), limited=limited,
+            result, **vars(remark), all_words=0 if unknown or division.missing else division.n_complete,
+            not_required=(*unknown, *division.missing), limited=limited,
         )  # fmt: skip
 
     def _snippets(self, rows: Sequence[int]) -> list[Any]:

@@ -317,6 +317,8 @@ def _describe_word_search(
         if result.total == 1:
             return f"{none} {translate('{documents} has some of them.', documents=number)}"
         return f"{none} {translate('{documents} have some of them{mostly}.', documents=number, mostly=topic_text)}"
+    if result.all_words and result.all_words < result.total:
+        query_text += translate(", {number} of them with all words", number=f"{result.all_words:,}")
     return f"{number}{query_text}{topic_text}."
 
 

@@ -99,6 +99,19 @@ def test_match_requires_all_words_if_some_document_has_them(index):
     assert (neither.documents.any(), neither.missing) == (False, ("judge", "bail"))
 
 
+def test_match_has_most_of_four_words():
+    texts = ["vessel cargo pilot harbour", "vessel cargo pilot", "harbour vessel", "cargo", "pilot", "tide"]
+    for query, rows, complete in (
+        ("vessel cargo pilot harbour", [0, 1], [0]),
+        ("vessel cargo pilot", [0, 1], [0, 1]),
+    ):
+        scorer = asked(WordIndex.build(texts, TOKENS, "en"), query, texts)
+        match = scorer.match(frozenset(word.stem for word in scorer.terms))
+        assert (np.flatnonzero(match.documents).tolist(), match.missing) == (rows, ())
+        has_all = match.documents if match.complete is None else match.complete
+        assert np.flatnonzero(has_all).tolist() == complete
+
+
 def test_match_needs_a_tenth_of_the_most_information():
     texts = ["common"] * 100 + ["common middling"] * 65 + ["middling"] * 38 + ["rare", "heron"]
     question = asked(WordIndex.build(texts, TOKENS, "en"), "common middling rare heron", texts)

@@ -29,6 +29,7 @@ TYPED_FORM = 0.1  # weight of the typed form beside that of its stem
 FEEDBACK_DOCUMENTS, FEEDBACK_WORDS, FEEDBACK_WEIGHT = 5, 40, 1.0
 MIN_SCORE = 1e-12  # a smaller score is none
 MIN_INFORMATION = 0.1  # of the most information that a document has: a match if no document has all words
+NEARLY_ALL = 0.6  # of the information of four or more words, if a document has all: the title of one has some others
 # Coverage of the best document from which the words of a query are trusted, and fully trusted; fewer words never are.
 MIN_TRUSTED, TRUSTED, MIN_TRUSTED_WORDS = 0.7, 0.9, 4
 ROUNDING = 1e-4  # error of information that is summed in single precision
@@ -51,10 +52,11 @@ class QueryTerm:
 
 @dataclass(frozen=True)
 class Match:
-    """Mask of the documents that match, and the typed words that were not required."""
+    """Mask of the documents that match, the typed words that were not required, and the documents with all words."""
 
     documents: Bools
     missing: tuple[str, ...] = ()
+    complete: Bools | None = None  # None: all that match, or none if words are missing
 
 
 class WordScorer:
@@ -92,8 +94,9 @@ class WordScorer:
     def match(self, stems: Collection[str], among: Bools | None = None) -> Match:
         """Return the documents that match the terms of the query with one of these stems.
 
-        A document matches if it has all of them, in any form. If no document has all, those match that have at least
-        ``MIN_INFORMATION`` of the information of the document with the most. Only documents in ``among`` decide this.
+        A document matches if it has all of them, in any form, or ``NEARLY_ALL`` of the information of four or more. If
+        no document has all, those match that have at least ``MIN_INFORMATION`` of the information of the document with
+        the most. Only documents in ``among`` decide this.
         If none of them has any of the words, no document matches.
         """
         terms = [term for term in self.known if term.stem in stems]
@@ -104,7 +107,10 @@ class WordScorer:
         if highest <= 0:
             return Match(np.zeros(len(information), bool), tuple(term.forms[0] for term in terms))
         if highest >= total - ROUNDING:
-            return Match(information >= total - ROUNDING)
+            complete = information >= total - ROUNDING
+            if len(terms) < MIN_TRUSTED_WORDS:
+                return Match(complete)
+            return Match(information >= NEARLY_ALL * total - ROUNDING, complete=complete)
         words_in_best = {word for word, _, is_query_word in self.explain(fullest) if is_query_word}
         missing = tuple(term.forms[0] for term in terms if term.forms[0] not in words_in_best)
         return Match(information >= MIN_INFORMATION * highest - ROUNDING, missing)
@@ -124,12 +130,16 @@ class WordScorer:
         return coverage
 
     @cached_property
+    def highest_coverage(self) -> float:
+        """Highest coverage of all documents."""
+        return float(self.coverage(slice(None)).max(initial=0.0))
+
+    @cached_property
     def trust(self) -> float:
         """Degree, from 0 to 1, to which some document has nearly all words of a query of four or more known words."""
         if len(self.known) < MIN_TRUSTED_WORDS:
             return 0.0
-        highest = float(self.coverage(slice(None)).max(initial=0.0))
-        return min(1.0, max(0.0, (highest - MIN_TRUSTED) / (TRUSTED - MIN_TRUSTED)))
+        return min(1.0, max(0.0, (self.highest_coverage - MIN_TRUSTED) / (TRUSTED - MIN_TRUSTED)))
 
     @cached_property
     def query_scores(self) -> TermScores:

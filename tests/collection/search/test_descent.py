@@ -3,7 +3,7 @@
 import numpy as np
 
 from topiarist import Tree
-from topiarist.collection.search.descent import Subtopic, follow
+from topiarist.collection.search.hits import Subtopic, follow
 
 TREE = Tree.from_paths(["x/a", "x/b/c", "x/b/d", "y"])
 

@@ -19,7 +19,7 @@ from topiarist.text.spelling import find_similar_names
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
-    from topiarist.collection.search.descent import Descent, Subtopic
+    from topiarist.collection.search.hits import Descent, Subtopic
     from topiarist.collection.search.results import Explanation, Hit, SearchResult, TopicHits
     from topiarist.collection.search.saved_searches import SavedSearch
 
@@ -217,8 +217,7 @@ def _tag(screen: Screen, collection: Collection, options: Options, answers: list
 
 def answer_query(collection: Collection, options: Options, query: str) -> Answer:
     from topiarist.collection.passages import count_documents
-    from topiarist.collection.search.descent import descend
-    from topiarist.collection.search.hits import count_topic_hits
+    from topiarist.collection.search.hits import count_topic_hits, descend
     from topiarist.collection.search.search import METHODS, Search
 
     if options.by not in METHODS:

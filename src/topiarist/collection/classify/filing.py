@@ -177,25 +177,13 @@ def _predict_training_documents(
     right = [tuple(name for name in labels if name in names) for labels in all_labels]
     right = right if categories.is_multilabel else [labels[:1] for labels in right]
     has_label = np.array([bool(labels) for labels in right], bool)
-    number = np.cumsum(has_label) - 1
-    is_labelled = has_label[predictions.place]
-    best = None if predictions.best is None else (predictions.best[0][has_label], predictions.best[1][has_label])
     sizes = {} if heldout is None else dict(zip(categories.names, heldout.labelled.tolist(), strict=True))
+    true_labels = [labels for labels in right if labels]
     return collect_heldout(
-        categories.names,
-        rows[has_label],
-        [labels for labels in right if labels],
-        (
-            number[predictions.place[is_labelled]],
-            predictions.label[is_labelled],
-            predictions.share[is_labelled],
-            predictions.score[is_labelled],
-        ),
-        best,
-        sizes,
+        categories.names, rows[has_label], true_labels, predictions.select(has_label), sizes,
         by_table=heldout is not None and bool(heldout.by_table[0]),
         last_judgement=0 if heldout is None else int(heldout.judged[0]),
-    )
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

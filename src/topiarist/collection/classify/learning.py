@@ -146,7 +146,7 @@ def learn_categories(
     if trial is not None:
         quality = _measure_quality(quality, true_labels, _predicted_names(final, predictions, len(evaluation_places)))
     heldout = collect_heldout(
-        final.names, rows[evaluation_places], true_labels, predictions.plain, predictions.best, sizes,
+        final.names, rows[evaluation_places], true_labels, predictions, sizes,
         by_table=table is not None, last_judgement=last_judgement,
     )  # fmt: skip
     all_rows = sample_rows(len(collection))

@@ -106,10 +106,12 @@ class PredictedLabels:
     score: Array  # share, divided by the threshold of the label if labels have thresholds
     best: tuple[Array, Array] | None
 
-    @property
-    def plain(self) -> tuple[Array, Array, Array, Array]:
-        """Places, labels, shares and scores."""
-        return self.place, self.label, self.share, self.score
+    def select(self, keep: Array) -> PredictedLabels:
+        """Return the predictions of the documents in the mask ``keep``, by their new places."""
+        is_kept = keep[self.place]
+        place = (np.cumsum(keep) - 1)[self.place[is_kept]].astype(self.place.dtype)
+        best = None if self.best is None else (self.best[0][keep], self.best[1][keep])
+        return PredictedLabels(place, self.label[is_kept], self.share[is_kept], self.score[is_kept], best)
 
 
 def sample_rows(n_docs: int, max_rows: int = MAX_SAMPLE) -> Array:
@@ -117,7 +119,7 @@ def sample_rows(n_docs: int, max_rows: int = MAX_SAMPLE) -> Array:
 
 
 def write_predictions(folder: Path, rows: Array, predictions: PredictedLabels) -> None:
-    arrays = {"rows": rows, **dict(zip(_NUMBERS, predictions.plain, strict=True))}
+    arrays = {"rows": rows, **{name: getattr(predictions, name) for name in _NUMBERS}}
     if predictions.best is not None:
         arrays |= {"groups": predictions.best[0], "certainty": predictions.best[1]}
     write_tensors(folder / PREDICTIONS_FILE, arrays)
@@ -338,8 +340,7 @@ def collect_heldout(
     names: Sequence[str],
     rows: Sequence[int] | Array,
     true_labels: Sequence[Sequence[str]],
-    predictions: tuple[Array, Array, Array, Array],
-    best: tuple[Array, Array] | None,
+    predictions: PredictedLabels,
     label_sizes: Mapping[str, int],
     *,
     by_table: bool = False,
@@ -353,13 +354,13 @@ def collect_heldout(
         for name in document_labels
         if name in number
     ]
-    groups, certainty = best if best is not None else (np.empty((len(rows), 0)), np.empty((len(rows), 0)))
-    places, columns, shares, scores = predictions
+    groups, certainty = predictions.best or (np.empty((len(rows), 0)), np.empty((len(rows), 0)))
     return HeldOut(
         np.array([label_sizes.get(name, 0) for name in names], np.int64), np.array([int(by_table)], np.int64),
         np.asarray(rows, np.int64), np.array([place for place, _ in label_pairs], np.int64),
-        np.array([label for _, label in label_pairs], np.int64), places.astype(np.int64), columns.astype(np.int64),
-        shares.astype(np.float32), scores.astype(np.float32), groups.astype(np.int32), certainty.astype(np.float32),
+        np.array([label for _, label in label_pairs], np.int64), predictions.place.astype(np.int64),
+        predictions.label.astype(np.int64), predictions.share.astype(np.float32), predictions.score.astype(np.float32),
+        groups.astype(np.int32), certainty.astype(np.float32),
         np.array([last_judgement], np.int64),
     )  # fmt: skip
 

@@ -207,10 +207,7 @@ def _reduce_heldout(heldout: HeldOut, keep: Bools) -> HeldOut:
 
 
 def _reduce_predictions(rows: Array, predictions: PredictedLabels, keep: Bools) -> tuple[Array, PredictedLabels]:
-    keep_rows = keep[rows]
-    best = None if predictions.best is None else (predictions.best[0][keep_rows], predictions.best[1][keep_rows])
-    left = _reduce_entries(vars(predictions), keep_rows, "place", ("label", "share", "score"))
-    return (np.cumsum(keep) - 1)[rows[keep_rows]], PredictedLabels(**left, best=best)
+    return (np.cumsum(keep) - 1)[rows[keep[rows]]], predictions.select(keep[rows])
 
 
 def _reduce_entries(values: Mapping[str, Array], stay: Bools, place: str, others: tuple[str, ...]) -> dict[str, Array]:

@@ -1,9 +1,10 @@
-"""Rows of documents as hits: their titles, places in the tree, copies and snippets, and their numbers by topic."""
+"""Hits of a search: titles, places in the tree, copies and snippets; their numbers by topic, and their path down."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 LEAD = 160  # characters of a text without marked words
 NOTABLE = 0.25  # share of the hits for which a topic is listed below its parent
+CLEAR_SHARE = 2 / 3  # of a topic's matches in one subtopic: then the words decide the way
+N_WORDS = 5  # of a subtopic
 BLOCK = 1 << 14  # documents whose places are computed together
 
 
@@ -94,3 +97,75 @@ def count_topic_hits(collection: Collection, rows: Array) -> tuple[TopicHits, ..
             hits.append(TopicHits(outline.topics[node], tree.path_names(node)[1:], int(count[node]), size))
             waiting.extend(sorted(tree.children(node), key=lambda child: count[child]))
     return tuple(hits)
+
+
+@dataclass(frozen=True)
+class Subtopic:
+    """Topic with its words and the number of matches that it would keep."""
+
+    topic: int
+    name: str
+    words: tuple[str, ...]
+    documents: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"topic": self.topic, "name": self.name, "words": list(self.words), "documents": self.documents}
+
+
+@dataclass(frozen=True)
+class Step:
+    """Topic on the path, with the subtopics that keep matches, the largest number first."""
+
+    branch: Subtopic
+    below: tuple[Subtopic, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.branch.to_dict(), "below": [branch.to_dict() for branch in self.below]}
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Steps down the tree, from the whole tree or a topic to the last topic that the words decide."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def choices(self) -> tuple[Subtopic, ...]:
+        """Subtopics of the last step, among which the user decides; empty at a leaf."""
+        return self.steps[-1].below
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"steps": [step.to_dict() for step in self.steps], "open": bool(self.choices)}
+
+
+def descend(collection: Collection, rows: Array, topic: int | str | None = None) -> Descent:
+    """Follow the matches ``rows`` down the tree, while one subtopic keeps two thirds of the matches of its parent."""
+    outline = collection.outline
+    root = outline.tree.root
+    node = root if topic is None else outline.node(outline.find(topic))
+
+    def describe(child: int, count: int) -> Subtopic:
+        words = () if child == root else collection.tree.nodes[child].words[:N_WORDS]  # the root has general words
+        return Subtopic(outline.topics[child], outline.tree.names[child], words, count)
+
+    return follow(
+        node,
+        outline.tree.children,
+        count_hits_by_node(collection, rows),
+        describe,
+    )
+
+
+def follow(
+    node: int, children: Callable[[int], Any], counts: Array, describe: Callable[[int, int], Subtopic]
+) -> Descent:
+    """Return the steps from a node down, for the number of matches under each node."""
+    steps = []
+    while True:
+        below = sorted((child for child in children(node) if counts[child]), key=lambda child: -counts[child])
+        steps.append(
+            Step(describe(node, int(counts[node])), tuple(describe(child, int(counts[child])) for child in below))
+        )
+        if not below or counts[below[0]] < CLEAR_SHARE * counts[node]:
+            return Descent(tuple(steps))
+        node = below[0]

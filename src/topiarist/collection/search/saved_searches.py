@@ -83,24 +83,17 @@ def save_search(collection: Collection, search: SavedSearch, *, wait: float = 0.
     if search.topic:
         collection.topic(search.topic)  # raises if it does not exist
     with collection.folder.writing(wait=wait) as generation:
-        others = [
-            other
-            for other in _read_searches(facts.settings(generation.database))
-            if other.name.casefold() != name.casefold()
-        ]
-        replaced = len(others) < len(_read_searches(facts.settings(generation.database)))
+        before = _read_searches(facts.settings(generation.database))
+        others = [other for other in before if other.name.casefold() != name.casefold()]
         _write_searches(generation.database, [*others, SavedSearch(name, search.query, search.by, search.topic)])
-    return replaced
+    return len(others) < len(before)
 
 
 def delete_search(collection: Collection, name: str, *, wait: float = 0.0) -> SavedSearch:
     """Delete a saved search and return it."""
     search = find_saved_search(collection, name)
     with collection.folder.writing(wait=wait) as generation:
-        _write_searches(
-            generation.database,
-            [other for other in _read_searches(facts.settings(generation.database)) if other.name != search.name],
-        )
+        delete_stale_searches(generation.database, lambda other: other.name != search.name)
     return search
 
 

@@ -128,7 +128,7 @@ def test_lists_that_name_no_document_are_told(index):
     for wrong in (-1, len(TEXTS), 2**31 - 1):
         docs = np.where(lists.docs == lists.docs.max(), wrong, lists.docs).astype(np.int32)
         forged = replace(index, segments=(replace(lists, docs=docs),))
-        with pytest.raises(DamagedError, match="not there"):
+        with pytest.raises(DamagedError, match="do not exist"):
             assert asked(forged, "judge bail court appeal heard").query_scores.values.any()
 
 

@@ -369,7 +369,7 @@ def test_a_report_replaces_a_report_and_nothing_else(typed, path):
     other = path.parent / "thesis.html"
     other.write_text("years of work", encoding="utf-8")
     done = typed("report", "-o", other, code=2)
-    assert "there is a" in done.stderr
+    assert "exists already" in done.stderr
     assert other.read_text(encoding="utf-8") == "years of work"
     typed("report", "-o", other, "--force")
     assert "topiarist report" in other.read_text(encoding="utf-8")[:4096]

@@ -192,7 +192,7 @@ def test_nothing_left_says_what_came_and_what_to_try() -> None:
     with pytest.raises(InputError) as caught:
         count(["one two", "two three", "four"], CountSettings(min_documents=5))
     message = str(caught.value)
-    assert "no word occurs in at least 5 documents; 3 documents with 4 different words came" in message
+    assert "no word occurs in at least 5 documents; 3 documents with 4 different words" in message
     assert "the most frequent word is in 2" in message
     assert "Set min_documents to 1, or add documents." in message
     with pytest.raises(InputError, match="no documents to count: 0 documents"):

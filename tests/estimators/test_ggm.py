@@ -393,7 +393,7 @@ def test_wrong_data_says_so():
     with pytest.raises(UsageError, match="expected a fitted GGM"):
         MixtureHierarchy().fit(GGM())
     model = GGM(random_state=0).fit(*planted(n=60)[:2])
-    with pytest.raises(UsageError, match="of_class='x'"):
+    with pytest.raises(UsageError, match="of_class to be one of"):
         MixtureHierarchy(of_class="x").fit(model)
     with pytest.raises(UsageError, match="either lsi, or X and counts"):
         MixtureHierarchy().fit(model).keywords(["a"])

@@ -201,7 +201,7 @@ def test_a_new_topic_for_some_documents(shape):
     assert grown.pins == {"a": 8, "b": 8}
     assert grown.titles == {8: "Appeals"}
     assert grown.added_topics == {8}
-    with pytest.raises(UsageError, match="called 'bail' under 'law' already"):
+    with pytest.raises(UsageError, match="called 'bail' exists already under 'law'"):
         apply(shape, Branch("law", "bail", ("a",)))
     with pytest.raises(UsageError, match="a new topic needs documents"):
         apply(shape, Branch("law", "x", ()))

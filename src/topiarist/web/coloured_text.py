@@ -10,8 +10,8 @@ from itertools import pairwise, takewhile
 
 import numpy as np
 
-from topiarist.arrays import TINY, Floats
-from topiarist.collection.classify.label_words import compute_word_labels
+from topiarist.arrays import TINY
+from topiarist.collection.classify.word_labels import WordLabels
 from topiarist.collection.describe.text_levels import Token, WordPosterior, compute_word_posterior, iter_tokens
 from topiarist.display.locale.catalogues import Share, translate
 from topiarist.storage.marks import PassageNote
@@ -135,7 +135,7 @@ def colour_text(
     matches: Sequence[Span] = (),
     notes: Sequence[PassageNote] = (),
     at: Sequence[int] = (),
-    labels: Sequence[str] = (),
+    word_labels: WordLabels | None = None,
 ) -> ColouredText:
     """Return the text in pieces; without ``part``, the part with the first match."""
     grey = spans(text, view.collection.counting.repeated.forms)
@@ -147,28 +147,24 @@ def colour_text(
         part = 1 + sum(start <= first for start in starts)
     part = min(part, parts)
     colours = values.largest_nodes(tokens, view.tree.root, TOPICS) if by == "topic" else {}
-    label_words = None
-    if by == "label":
-        labels = labels[:TOPICS]
-        label_words = view.remember_labels(
-            ("label words", labels), lambda: compute_word_labels(view.collection, labels)
-        )
     decision = find_decision(view, row)
     deciding = frozenset(view.columns[item.word] for item in decision.words) if decision else frozenset()
     look = partial(_create_piece, view, values, by, selected_level, colours, _telling(view, row), deciding)
     part_tokens = tokens[(part - 1) * MAX_WORDS : part * MAX_WORDS]
     begin = 0 if part == 1 else part_tokens[0][1]
     end = len(text) if part == parts else tokens[part * MAX_WORDS][1]
-    if label_words is not None:
-        look = partial(_create_label_piece, labels, label_words)
-    words = ((start, stop, look(text[start:stop], word, column)) for word, start, stop, column in part_tokens)
+    words: Iterator[tuple[int, int, Piece]] = (
+        (start, stop, look(text[start:stop], word, column)) for word, start, stop, column in part_tokens
+    )
     looks = [(max(start, begin), min(stop, end), REPEATED) for start, stop in grey if start < end and stop > begin]
+    if word_labels is not None:
+        words = _iter_labelled_words(word_labels, text, begin, end)
     looks += [item for item in words if item[2].kind]
     pieces = _mark_matches(_mark_notes(_fill(text, begin, end, looks), begin, notes), begin, matches)
     named = _list_levels(view, values, tokens, view.largest_class(row))
     levels = _list_topic_levels(view, values, tokens, colours) if by == "topic" else named
-    if label_words is not None:
-        levels = _list_label_levels(labels, label_words, tokens)
+    if word_labels is not None:
+        levels = _list_label_levels(word_labels)
     lines = sum(1 + text.count("\n", *span) for span in grey)
     sentence = _list_words(values, tokens, named)
     return ColouredText(
@@ -262,30 +258,32 @@ def _create_piece(
     )
 
 
-def _create_label_piece(labels: Sequence[str], label_words: Floats, text: str, word: str, column: int | None) -> Piece:
-    """Return a word in the colour of the label that it speaks for; words of no label in particular have none."""
-    if column is None or column < 0:
-        return Piece(text=text)
-    best = int(label_words[:, column].argmax())
-    certainty = float(label_words[best, column])
-    if certainty < 1 / len(labels) + MIN_LEAD:
-        return Piece(text=text)
-    title = translate(
-        "{word}: label {label}, {certainty} certain", word=word, label=labels[best], certainty=Share(certainty)
-    )
-    kind = f"t{best + 1}" + ("" if certainty >= CLEAR else " unsure")
-    return Piece(text=text, kind=kind, title=title, certainty=certainty, word=word)
+def _iter_labelled_words(word_labels: WordLabels, text: str, begin: int, end: int) -> Iterator[tuple[int, int, Piece]]:
+    """Yield the words that speak for one label rather than for the others, in its colour."""
+    labels = word_labels.labels[:TOPICS]
+    for item in word_labels.words:
+        if item.start < begin or item.end > end or item.label >= len(labels):
+            continue
+        if item.probability < 1 / len(word_labels.labels) + MIN_LEAD:
+            continue
+        title = translate(
+            "{word}: label {label}, {certainty} certain",
+            word=item.word, label=labels[item.label].name, certainty=Share(item.probability),
+        )  # fmt: skip
+        kind = f"t{item.label + 1}" + ("" if item.probability >= CLEAR else " unsure")
+        piece = Piece(
+            text=text[item.start : item.end], kind=kind, title=title, certainty=item.probability, word=item.word
+        )
+        yield item.start, item.end, piece
 
 
-def _list_label_levels(labels: Sequence[str], label_words: Floats, tokens: list[Token]) -> tuple[Level, ...]:
-    columns = [column for _, _, _, column in tokens if column is not None and column >= 0]
-    shares = label_words[:, columns].sum(axis=1) / max(len(columns), 1)
+def _list_label_levels(word_labels: WordLabels) -> tuple[Level, ...]:
     return tuple(
         Level(
-            level=0, name=label, kind=f"t{number}", share=float(share), sign=str(number),
-            address=addresses.labelled_documents(label),
+            level=0, name=label.name, kind=f"t{number}", share=label.share, sign=str(number),
+            address=addresses.labelled_documents(label.name),
         )
-        for number, (label, share) in enumerate(zip(labels, shares, strict=True), 1)
+        for number, label in enumerate(word_labels.labels[:TOPICS], 1)
     )  # fmt: skip
 
 

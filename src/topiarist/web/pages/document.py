@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from fastapi import Query
 
+from topiarist.collection.classify.word_labels import find_word_labels
 from topiarist.collection.copies import copies_of
 from topiarist.collection.describe.documents import EvidenceComparison, compare_evidence, load_parent_details
 from topiarist.collection.passages import rows_of
@@ -194,13 +195,13 @@ def load(view: View, ask: Ask) -> DocumentPage:
     result = search.mark(document.text)
     notes = collection.passage_notes.of([row]).get(row, ())
     at = [item.start for item in notes if item.passage == ask.note]
-    has_labels = len(document.labels) > 1  # a word can only speak for one of several labels
+    word_labels = find_word_labels(collection, row) if _asks_why(ask) else None
     coloured_text = colour_text(
         view,
         row,
         document.text,
-        by="level" if ask.colour == "decided" or (ask.colour == "label" and not has_labels) else ask.colour,
-        labels=document.labels,
+        by="level" if ask.colour == "decided" or (ask.colour == "label" and word_labels is None) else ask.colour,
+        word_labels=word_labels if ask.colour == "label" else None,
         selected_level=ask.level,
         part=ask.part,
         matches=result,
@@ -239,7 +240,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
         voices=compare_evidence(view.collection, row),
         colour=ask.colour,
         colours=choices(
-            {name: text for name, text in translate_table(COLOURS).items() if has_labels or name != "label"},
+            {name: text for name, text in translate_table(COLOURS).items() if word_labels or name != "label"},
             ask.colour,
             lambda colour: _create_page_address(ask, colour=colour, level=None),
         ),

@@ -216,7 +216,7 @@ def test_the_command_writes_it(folder, tmp_path):
     assert "words and numbers only" in done.output
     wrong = CliRunner().invoke(app, ["report", folder, "-o", str(tmp_path / "no" / "r.html")])
     assert wrong.exit_code == 2
-    with Collection.open(folder) as collection, pytest.raises(UsageError, match="not 'some'"):
+    with Collection.open(folder) as collection, pytest.raises(UsageError, match="got 'some'"):
         write_report(collection, tmp_path / "r.html", "some")
 
 

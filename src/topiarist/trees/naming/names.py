@@ -198,7 +198,7 @@ class _Naming:
         for child in children:
             names = self._list_candidates(child, [*used_words, *reserved_words], self.words_above[parent])
             above = {word for (word,) in self.words_above[parent]}
-            fields = [field for field in self.fields[child] if above.isdisjoint(field.lower().split())]
+            fields = [field for field in self.fields[child] if not above.issuperset(field.lower().split())]
             names = [*fields, *(_restore_case(name, self.forms) for name in names)]
             if not self.tree.is_leaf(child) and (not names or self._has_fields_below(child)):
                 joined.append(child)

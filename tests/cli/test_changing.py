@@ -348,7 +348,7 @@ def test_compare_with_before_and_with_another(typed, path):
     shutil.copytree(path, path.parent / "other.topiary")
     found = typed("compare", "other.topiary", "--json")
     assert found["agreement"]["leaves"]["nmi"] == pytest.approx(1.0)
-    assert "compare with what" in typed("compare", code=2).stderr
+    assert "expected another collection" in typed("compare", code=2).stderr
 
 
 def test_evaluate(typed):

@@ -202,8 +202,8 @@ def test_a_server_on_this_machine(typed):
     [
         (["--apply"], "--apply needs --with"),
         (["--all"], "--all needs --with"),
-        (["--with", "x", "--at", "http://127.0.0.1"], "do not go together"),
-        (["--with", "x", "--pick", "1=1"], "do not go together"),
+        (["--with", "x", "--at", "http://127.0.0.1"], "cannot be used together"),
+        (["--with", "x", "--pick", "1=1"], "cannot be used together"),
         (["--model", "x"], "--model requires a server"),
         (["--pick", "1=1", "--topic", "1"], "--topic cannot be used with --pick"),
         (["--at", "http://192.0.2.1"], "would leave it"),

@@ -152,7 +152,7 @@ def _manage_saved_searches(screen: Screen, collection: Collection, options: Opti
     if options.delete_saved:
         deleted = delete_search(collection, options.delete_saved)
         if not options.json:
-            screen.print(f"The saved search “{one_line(deleted.name)}” ({one_line(deleted.query)}) is gone.")
+            screen.print(f"Deleted the saved search “{one_line(deleted.name)}” ({one_line(deleted.query)}).")
     searches = list_saved_searches(collection)
     if options.json:
         screen.json({"saved": [search.to_dict() for search in searches]})

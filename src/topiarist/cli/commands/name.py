@@ -100,8 +100,9 @@ def _print_candidates(screen: Screen, collection: Collection, top: int | None) -
     paths = {facts.topic: outline.tree.path_names(outline.node(facts.topic)) for facts in topics}
     if screen.options.json:
         bodies = [
-            {"id": facts.topic, "name": paths[facts.topic][-1], "path": list(paths[facts.topic]),
-             "named_by": describe_naming(facts.topic in outline.titles), "candidates": list(facts.names)}
+            {"id": facts.topic, "name": paths[facts.topic][-1],
+             "named_by": describe_naming(facts.topic in outline.titles), "path": list(paths[facts.topic]),
+             "candidates": list(facts.names)}
             for facts in topics
         ]  # fmt: skip
         screen.json({"topics": bodies})
@@ -164,7 +165,7 @@ def _print_proposals(screen: Screen, proposals: Sequence[NameProposal], *, is_ap
     if proposals:
         screen.print((f"{'id':>4}  name → proposal", "dim"))
     for proposal in proposals:
-        ending = f"  stays: {proposal.refused or 'the same was proposed'}", "yellow" if proposal.refused else "dim"
+        ending = f"  stays: {proposal.refused or 'no other name was proposed'}", "yellow" if proposal.refused else "dim"
         if proposal.changes and not proposal.refused:
             ending = f" → {one_line(proposal.new or '')}", "green"
         screen.cut(f"{proposal.topic:>4}  {one_line(proposal.old)}", ending)

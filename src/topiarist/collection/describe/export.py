@@ -57,13 +57,13 @@ _NODE = {
 MEANINGS: dict[str, dict[str, str]] = {
     "documents": {
         **_SOURCE,
-        "whole": "id of the document of which this is a passage",
+        "whole": "id of the document that contains the passage",
         "passage": "position of the passage in this document",
         "text": "full text, with --texts",
         **_PLACE,
         "tags": "tags that users gave",
         "read": "whether a user marked it as read",
-        "date_given": "date as the source writes it, if it is not in ISO 8601",
+        "date_given": "date in the form of the source, if not in ISO 8601",
         "passage_notes": "notes of users on parts of the text",
     },
     PARENT_DOCUMENTS: {**_SOURCE, **_PLACE, "passages": "number of its passages"},
@@ -77,7 +77,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     SEARCHES: {
         "name": "name of the saved search",
-        "query": "query as it was saved",
+        "query": "text of the saved query",
         "by": "`both`, `words` or `meaning`",
         "topic": "topic to which the search is restricted",
         "matching": "number of matching documents, empty for a search by meaning",

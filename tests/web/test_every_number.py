@@ -227,6 +227,7 @@ def test_time_page_numbers(pages):
             n == sum(len(item.date) == 4 for item in DOCUMENTS)
         ),
         r"((?:\d{4}-\d\d ?)+)": lambda months, **_: set(re.findall(r"\d{4}-\d\d", months)) <= set(MONTHS),
+        r"Height: documents, at most (\d+) in a month\. .*": lambda n, **_: n == max(MONTH_SIZES.values()),
         r"Line: share of the documents of a month\. Band: 95% confidence interval\. .*": always,
         BETWEEN: has_share,
         rf"([\d.]+) times the usual {PERCENT}": is_burst,
@@ -275,7 +276,7 @@ def test_category_and_comparison_numbers(pages):
     pages.read("/categories", {
         r"The documents have (\d+) labels\. No categories are learned yet\.": lambda n, **_: n == len(TOPICS_OF_LABELS),
         r"(\d+)": lambda n, **_: n in TOPICS_OF_LABELS.values(),
-        r"(?:Learn the categories: |topiarist learn ).*": always,
+        r"(?:Learn the categories: |In a terminal: |)topiarist learn .*": always,
     })  # fmt: skip
     pages.read("/compare", {
         r"3 labels of (\d+) documents against 3 topics\. Agreement \(NMI\): 1\.00\.": lambda n, **_: n == len(labelled),
@@ -315,6 +316,7 @@ def test_model_page_numbers(pages):
         r"(\d+) held-out perplexity ?on held-out words; lower is better": lambda n, **_: 8 < n < 20,
         r"1\.00 agreement with labels ?normalised mutual information, at most 1": always,
         r"Held-out perplexity by number of topics, lower is better\. 3 topics were chosen\.": always,
+        r"(\d) \((\d)\)": lambda level, n, **_: (level, n) in ((0, 1), (1, 3)),  # topics of a level
         r"-?[\d,.]+(?: \(chosen\))?": always,  # curves of the fit
         r"Columns: desk \(category, 2 different\)\.": lambda **_: len(DESKS) == 2,
         r"(\d+) documents": lambda n, **_: n == len(DOCUMENTS),

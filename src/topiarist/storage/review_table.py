@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from topiarist.storage.database import Database, encode_list, get_time
 
-_ENTRY = "SELECT number, time, row, kind, before, after FROM judgements"
+_ENTRY = "SELECT number, time, row, kind, before, after FROM judgements WHERE"
 
 
 @dataclass(frozen=True)
@@ -41,24 +41,24 @@ class JudgementTable:
         return self.database.number("SELECT max(number) FROM judgements") or 0
 
     def get(self, number: int) -> Judgement | None:
-        return next(iter(self._entries("WHERE number = ?", (number,))), None)
+        return next(iter(self._entries("number = ?", (number,))), None)
 
     def since(self, number: int) -> list[Judgement]:
         """Return the entries after a number, oldest first."""
-        return self._entries("WHERE number > ? ORDER BY number", (number,))
+        return self._entries("number > ? ORDER BY number", (number,))
 
     def newest(self) -> list[Judgement]:
         """Return the newest entry of every judged document, in the order of the rows."""
-        return self._entries("WHERE number IN (SELECT max(number) FROM judgements GROUP BY row) ORDER BY row", ())
+        return self._entries("number IN (SELECT max(number) FROM judgements GROUP BY row) ORDER BY row", ())
 
     def of(self, rows: Sequence[int]) -> dict[int, Judgement]:
         """Return the newest entry of documents by row, including undone ones."""
-        where = "WHERE row IN (SELECT value FROM json_each(?)) ORDER BY number"
+        where = "row IN (SELECT value FROM json_each(?)) ORDER BY number"
         return {judgement.row: judgement for judgement in self._entries(where, (encode_list(rows),))}
 
     def all_of(self, row: int) -> list[Judgement]:
         """Return all entries of a document, oldest first."""
-        return self._entries("WHERE row = ? ORDER BY number", (row,))
+        return self._entries("row = ? ORDER BY number", (row,))
 
     def _entries(self, where: str, parameters: Sequence[object]) -> list[Judgement]:
         return [

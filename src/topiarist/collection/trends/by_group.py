@@ -171,7 +171,7 @@ def find_topics_by_group(
     if not len(values.rows):
         raise UsageError(
             f"no document has a value of {name}",
-            hint="Choose another column of those that topiarist groups FOLDER lists.",
+            hint="Choose a column that topiarist groups FOLDER lists.",
         )
     if len(values.names) < 2:
         raise UsageError(

@@ -81,7 +81,7 @@ def test_dates_that_nothing_decides_name_the_option(run, tmp_path):
     (tmp_path / "t.tsv").write_text("\n".join(["id\ttext\tdate", *lines]))
     wrong = run("grow", "t.tsv", "--topics", 2, code=2)
     assert "tells whether the day or the month comes first" in wrong.stderr
-    assert "--dates day-first or --dates month-first" in wrong.stderr
+    assert "day-first or month-first (--dates)" in wrong.stderr
     (tmp_path / "topiarist.toml").write_text('[grow]\ndates = "month-first"\n')
     grown = run("grow", "t.tsv", "--topics", 2)
     assert "month-first, as was asked" in grown.stderr

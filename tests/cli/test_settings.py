@@ -216,7 +216,7 @@ def test_topic_mix_in_a_file_reaches_the_estimator(home):
         ('growth = "annealed"\nmodel = "ggm"', "expected 'guided' as growth of the model ggm, got 'annealed'"),
         ('topic-mix = "ml"', "the model cam has no topic_mix, got 'ml'\n  Try: Use the model hplsa."),
         ('topic-mix = "some"\nmodel = "hplsa"', "expected 'ml' or 'uniform' or 'heldout' as topic_mix"),
-        ('growth = "annealed"\nmemory = "1GB"', "not online, annealed or by labels"),
+        ('growth = "annealed"\nmemory = "1GB"', "annealed or labelled growth"),
     ],
 )
 def test_growth_that_a_model_lacks_is_an_error(home, body, message):

@@ -123,9 +123,21 @@ def test_large_counts_in_single_precision_still_add_up(X: list[list[float]]) -> 
     assert np.array_equal(sum(part.toarray() for part in parts), counts.toarray())
 
 
-def test_long_documents_give_half_of_each_word(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_documents_are_halved_as_by_shuffle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(split_module, "_MAX_SHUFFLED", 10)
     monkeypatch.setattr(split_module, "_TOKENS_PER_BLOCK", 10)
+    counts = check_counts(np.tile([[300, 2, 200, 400]], (4000, 1)))
+    fold, _ = completion_split(counts, seed=0)
+    assert (fold.sum(axis=1) == 451).all()
+    total, n = 902, np.array([300, 2, 200, 400])
+    assert fold.toarray().mean(axis=0) == pytest.approx(n / 2, abs=0.5)
+    variance = n / 4 * (total - n) / (total - 1)
+    assert fold.toarray().var(axis=0) == pytest.approx(variance, rel=0.1)  # four standard errors
+
+
+def test_huge_documents_give_half_of_each_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_MAX_SHUFFLED", "_TOKENS_PER_BLOCK", "_MAX_DRAWN"):
+        monkeypatch.setattr(split_module, name, 10)
     counts = check_counts(np.tile([[300, 3, 201, 401]], (400, 1)))
     fold, _ = completion_split(counts, seed=0)
     assert (fold.sum(axis=1) == 453).all()

@@ -21,7 +21,8 @@ from topiarist.arrays import Array, Csr
 from topiarist.errors import UsageError
 
 _TOKENS_PER_BLOCK = 4_000_000  # tokens that are shuffled together
-_MAX_SHUFFLED = 4_000_000  # tokens; of longer documents each word is halved
+_MAX_SHUFFLED = 4_000_000  # tokens; longer documents are drawn word by word
+_MAX_DRAWN = 1_000_000_000  # tokens; limit of hypergeometric distributions in numpy
 
 
 def split_tokens(counts: Csr, fractions: Sequence[float], *, seed: int = 0) -> tuple[Csr, ...]:
@@ -56,7 +57,7 @@ def completion_split(counts: Csr, *, seed: int = 0) -> tuple[Csr, Csr]:
     for first, last in _split_blocks(counts.indptr, tokens):
         values = slice(counts.indptr[first], counts.indptr[last])
         if tokens[values].sum(dtype=np.float64) > _MAX_SHUFFLED:  # a block of this size is a single row
-            fold_in[values] = _halve_long_document(rng, tokens[values])
+            fold_in[values] = _round_to_steps(_halve_long_document(rng, tokens[values]), _compute_steps(tokens[values]))
             continue
         rows = np.repeat(np.arange(last - first), np.diff(counts.indptr[first : last + 1]))
         fold_in[values] = _split_half(rng, tokens[values].astype(np.int64), rows)
@@ -93,7 +94,13 @@ def _split_half(rng: np.random.Generator, tokens: Array, rows: Array) -> Array:
 
 
 def _halve_long_document(rng: np.random.Generator, tokens: Array) -> Array:
-    """Return half of the tokens of each word, and half of the odd ones by chance, without writing out all tokens."""
+    """Return a random half of a document without writing out all of its tokens.
+
+    Up to ``_MAX_DRAWN`` tokens the distribution is that of a shuffle. Beyond, each word is halved.
+    """
+    if sum(map(int, tokens)) < _MAX_DRAWN:
+        n_drawn = (int(tokens.sum()) + 1) // 2
+        return rng.multivariate_hypergeometric(tokens.astype(np.int64), n_drawn, method="marginals")
     half, odd = tokens // 2, np.flatnonzero(tokens % 2)
     half[rng.permutation(odd)[: (len(odd) + 1) // 2]] += 1
     return half

@@ -27,7 +27,6 @@ from concurrent.futures import CancelledError, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -133,8 +132,9 @@ class DaskExecutor:
                 for number, future in zip(numbers, futures, strict=True):
                     sums[number] = future
             while len(sums) > MAX_FINAL_SUMS:
-                pairs = [sums[place : place + 2] for place in range(0, len(sums), 2)]  # the last can be single
-                sum_files = _make_sum_files(folder, len(pairs))
+                padded = [*sums, None] if len(sums) % 2 else sums  # the last sum can be without a neighbour
+                pairs = zip(padded[::2], padded[1::2], strict=True)
+                sum_files = _make_sum_files(folder, len(padded) // 2)
                 sums = submit(
                     add, [(_get_path(file), *pair) for file, pair in zip(sum_files, pairs, strict=True)], priority=1
                 )
@@ -204,7 +204,7 @@ def keep_memory() -> None:
                 ctypes.CDLL(None).mallopt(option, size)
 
 
-def add(sum_path: str | None, left: Any, right: Any = None) -> Any:
+def add(sum_path: str | None, left: Any, right: Any) -> Any:
     """Add the sums of two neighbours in a task, or return the sum of a task without a neighbour."""
     return _pack_at(left if right is None else left + right, sum_path)  # a new value: a task can run twice
 
@@ -362,7 +362,7 @@ class Cluster:
 
         def submit(task: Callable[..., Any], calls: Sequence[Sequence[Any]], **where: Any) -> list[Any]:
             keys = [f"{task.__name__}-{uuid.uuid4().hex}" for _ in calls]
-            arguments = map(list, zip_longest(*calls))  # the last call can have fewer
+            arguments = map(list, zip(*calls, strict=True))
             submitted: list[Any] = self.client.map(task, *arguments, key=keys, retries=self.retries, **where)
             futures.extend(submitted)
             return submitted

@@ -433,7 +433,9 @@ class _StepCounter:
         if self.n_steps is None:
             return False
         self.n_steps += _STEP_INTERVAL
-        self.was_stopped = self.n_steps > STEPS and self.n_steps > STEPS + STEPS_A_BYTE * self.path.stat().st_size
+        if self.n_steps > STEPS:
+            with suppress(OSError):  # a new generation has replaced the file while this query reads it
+                self.was_stopped = self.n_steps > STEPS + STEPS_A_BYTE * self.path.stat().st_size
         return self.was_stopped
 
 

@@ -211,8 +211,10 @@ class Documents:
 
     def labelled_rows(self, label: str | None = None) -> list[int]:
         """Return the rows of the documents with any label, or with one label, case-sensitive, in order."""
-        sql = "SELECT DISTINCT row FROM labels WHERE label = coalesce(?, label) ORDER BY row"
-        return [row for (row,) in self.database.all(sql, (label and to_storable(label),))]
+        if label is None:
+            return [row for (row,) in self.database.all("SELECT DISTINCT row FROM labels ORDER BY row")]
+        sql = "SELECT DISTINCT row FROM labels WHERE label = ? ORDER BY row"  # by the index of labels
+        return [row for (row,) in self.database.all(sql, (to_storable(label),))]
 
     def coded_labels(self) -> CodedTexts:
         """Return every label of every document once."""

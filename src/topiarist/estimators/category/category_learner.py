@@ -99,6 +99,8 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
 
         Parameters
         ----------
+        X : array or sparse matrix (n_documents, n_words)
+            Counts.
         y : array (n_documents,) or 0/1 matrix (n_documents, n_labels)
             Label of each document, −1 for an unlabelled one (in a list of texts also "-1" or None), or several labels.
         groups : array (n_documents,) or None

@@ -200,8 +200,8 @@ ARGUMENTS = {  # of the methods of estimators
     "rho": "float, default 0.9\nMinimum posterior of the node.",
     "x": "array or sparse matrix of one row\nCounts of one document.",
     "words": "sequence of str or None\nNames of the columns.",
-    "n_words": "int\nMaximum number of words.",
-    "n_labels": "int\nMaximum number of labels to explain.",
+    "n_words": "int, default 8\nMaximum number of words.",
+    "n_labels": "int, default 3\nMaximum number of labels to explain.",
 }
 SECTIONS = re.compile(r"\n\n +(?:Returns|Raises|Notes|Examples)\n")
 PARAMETERS, RETURNS = (
@@ -248,6 +248,8 @@ def _describe_method(method: FunctionType, texts: dict[str, str], kind: str) -> 
     """Return a docstring with the shared arguments it leaves out, and with ``self`` if that is returned."""
     doc, annotations = (method.__doc__ or "").rstrip(), method.__annotations__
     missing = [name for name in annotations if name in texts and not re.search(rf"\n +(\w+, )*{name}(, \w+)* : ", doc)]
+    if annotations.get("X") == "Matrix" and texts["X"] == ARGUMENTS["X"]:
+        texts = texts | {"X": COUNTS_IN_MEMORY}
     lines = "\n        ".join(f"{name} : " + texts[name].replace("\n", "\n            ") for name in missing)
     if lines and PARAMETERS in doc:
         doc = doc.replace(PARAMETERS, f"{PARAMETERS}        {lines}\n", 1)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
-from topiarist.arrays import TINY, Array, Csr, Floats
+from topiarist.arrays import TINY, Array, Csr, Floats, Matrix
 from topiarist.counts.validation import count_tokens
 from topiarist.estimators.common import options
 from topiarist.estimators.common.stored_counts import Documents
@@ -222,23 +222,23 @@ class ReadsDocuments(FilesDocuments):
 
     _read_documents: Callable[[Documents, str], tuple[Csr, Floats]]
 
-    def node_given_doc(self, X: Documents) -> Array:
+    def node_given_doc(self, X: Matrix) -> Array:
         """Return P(node | document): the share of each document that each node explains, (documents, nodes)."""
         counts, posterior = self._read_documents(X, "node_given_doc")
         return node_given_doc(counts, self.tree_model_, posterior)
 
-    def word_levels(self, X: Documents) -> WordLevels:
+    def word_levels(self, X: Matrix) -> WordLevels:
         """Return the level of abstraction of every word of every document; 0 is the root."""
         counts, posterior = self._read_documents(X, "word_levels")
         return word_levels(counts, self.tree_model_, posterior)
 
-    def ghost_words(self, X: Documents, n: int = 10) -> Any:
+    def ghost_words(self, X: Matrix, n: int = 10) -> Any:
         """Return absent words that each level predicts for each document, (documents, levels, n); −1 for none."""
         options.check_integer("n", n, 1)
         counts, posterior = self._read_documents(X, "ghost_words")
         return ghost_words(counts, self.tree_model_, posterior, n)[0]
 
-    def prototypes(self, X: Documents, n: int = 5, *, steadiness: float = 0.0) -> Any:
+    def prototypes(self, X: Matrix, n: int = 5, *, steadiness: float = 0.0) -> Any:
         """Return the typical documents of each node, (nodes, n); ``steadiness`` pseudo-tokens prefer long documents."""
         options.check_integer("n", n, 1)
         counts, posterior = self._read_documents(X, "prototypes")

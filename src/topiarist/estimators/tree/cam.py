@@ -11,7 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from topiarist.arrays import Array, Csr, DTypeLike, Floats
+from topiarist.arrays import Array, Csr, DTypeLike, Floats, Matrix
 from topiarist.counts.vectors import check_vectors, project_to_leading_axes, widen_directions
 from topiarist.errors import UsageError
 from topiarist.estimators.common import options, stored_counts
@@ -388,7 +388,7 @@ class CAM(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesO
             return super().predict(X)
         return self.transform(X, vectors=vectors).argmax(axis=1)
 
-    def score(self, X: Documents, y: object = None) -> float:
+    def score(self, X: Matrix, y: object = None) -> float:
         """Return the mean log-likelihood per token, with ``levels="document"`` by the levels of each document."""
         if self.levels != "document":
             return super().score(X)
@@ -396,7 +396,7 @@ class CAM(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesO
         known_counts = keep_known_words(self.components_, counts)
         return mean_log_likelihood(known_counts, known_counts, self.tree_model_, posterior)
 
-    def perplexity(self, X: Documents) -> float:
+    def perplexity(self, X: Matrix) -> float:
         """Return the perplexity by document completion, with ``levels="document"`` by the levels of each first half."""
         if self.levels != "document":
             return super().perplexity(X)

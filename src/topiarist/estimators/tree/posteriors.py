@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from topiarist.arrays import Array, Csr, Floats
+from topiarist.arrays import Array, Csr, Floats, Matrix
 from topiarist.counts.column_map import without_columns
 from topiarist.estimators.common import options, stored_counts
 from topiarist.estimators.common.stored_counts import Documents, ReadsCounts
@@ -110,7 +110,7 @@ class FoldsDocumentsIn(ReadsCounts, TransformerMixin):  # type: ignore[misc]  # 
         check_is_fitted(self)
         return stored_counts.read(self, X).rows()
 
-    def score(self, X: Documents, y: object = None) -> float:
+    def score(self, X: Matrix, y: object = None) -> float:
         """Return the mean log-likelihood per token of documents that are folded in.
 
         Parameters
@@ -130,7 +130,7 @@ class FoldsDocumentsIn(ReadsCounts, TransformerMixin):  # type: ignore[misc]  # 
             total = reader.log_likelihood(counts, reader(counts))
         return float(total) / max(float(counts.data.sum(dtype=np.float64)), 1.0)
 
-    def perplexity(self, X: Documents) -> float:
+    def perplexity(self, X: Matrix) -> float:
         """Return the perplexity by document completion.
 
         Half of the tokens of each document are folded in, and the other half is scored.

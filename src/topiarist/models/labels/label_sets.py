@@ -72,8 +72,9 @@ def group_by_label_set(parts: Iterable[tuple[Csr, Csr]], n_words: int) -> Counts
     total: Any = None
     label_docs: Any = 0
     for counts, labels in parts:
-        sets = np.split(labels.indices.astype(np.int32), labels.indptr[1:])[:-1]
-        numbers = np.array([names.setdefault(members.tobytes(), len(names)) for members in sets], np.int64)
+        members, bounds = labels.indices.astype(np.int32), pairwise(labels.indptr.tolist())
+        sets = (members[begin:end].tobytes() for begin, end in bounds)
+        numbers = np.array([names.setdefault(label_set, len(names)) for label_set in sets], np.int64)
         label_docs = label_docs + np.bincount(labels.indices, minlength=labels.shape[1])
         gather = csr_array(
             (np.ones(len(numbers)), (numbers, np.arange(len(numbers)))), shape=(len(names), len(numbers))

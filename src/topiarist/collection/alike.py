@@ -93,6 +93,7 @@ def _add_close_pairs(
 
 
 def _find_largest(values: Array, maximum: int) -> Array:
+    """Return the rising indices of the ``maximum`` largest values; of equal values the first."""
     if len(values) <= maximum or maximum < 1:
         return np.arange(len(values))[: max(maximum, 0)]
     limit = np.partition(values, -maximum)[-maximum]

@@ -131,6 +131,7 @@ def _check_tables(generation: Generation) -> Iterator[str]:
 
 
 def _check_parts(generation: Generation) -> Iterator[Finding]:
+    """Yield the faults of stored parts: errors in the current state, warnings in earlier states."""
     now = edit_log.current(generation.database)
     current = set(edit_log.list_parts(now[1])) if now else set()
     for name, digest in edit_log.parts(generation.database).items():
@@ -171,6 +172,7 @@ def _index_findings(generation: Generation) -> Iterator[Finding]:
 
 
 def _check_leftovers(folder: Folder) -> Iterator[Finding]:
+    """Yield notes on files outside the present collection and on an unfinished grow."""
     paths: list[Path] = []
     with suppress(TopiaristError):
         paths = [*list_leftovers(folder.path, folder.manifest), *list_part_leftovers(folder.generation)]
@@ -211,6 +213,7 @@ def find_disagreements(collection: Collection) -> Iterator[str]:
 
 
 def _check_documents(collection: Collection) -> Iterator[str]:
+    """Yield faults of the number of documents and of pinned documents."""
     number = len(collection.documents)
     if number != len(collection):
         yield f"the state has {len(collection):,} documents, the database {number:,}"
@@ -220,6 +223,7 @@ def _check_documents(collection: Collection) -> Iterator[str]:
 
 
 def _check_counts(collection: Collection) -> Iterator[str]:
+    """Yield faults of the word counts: their number of columns and invalid values."""
     counts, words = collection.counts, len(collection.counting.vocabulary)
     if counts.shape[1] != words:
         yield f"counts are of {counts.shape[1]:,} words, the vocabulary has {words:,}"
@@ -228,6 +232,7 @@ def _check_counts(collection: Collection) -> Iterator[str]:
 
 
 def _check_shares(collection: Collection) -> Iterator[str]:
+    """Yield faults of the class shares: their number of columns and sums other than one."""
     shares, classes = collection.shares, len(collection.outline.class_topics)
     if shares.shape[1] != classes:
         yield f"shares are of {shares.shape[1]:,} classes, the tree has {classes:,}"
@@ -238,6 +243,7 @@ def _check_shares(collection: Collection) -> Iterator[str]:
 
 
 def _check_vectors(collection: Collection) -> Iterator[str]:
+    """Yield faults of the embeddings: invalid values and other dimensions than the tree."""
     vectors, directions = collection.vectors, getattr(collection.model, "directions_", None)
     if vectors is None:
         return
@@ -252,6 +258,7 @@ def _check_vectors(collection: Collection) -> Iterator[str]:
 
 
 def _check_tree(collection: Collection) -> Iterator[str]:
+    """Yield disagreements of topics, nodes, classes and words between the state and the model."""
     outline, model = collection.outline, collection.tree_model
     topics = set(outline.topics)
     if len(topics) != len(outline.tree) or not set(outline.class_topics) <= topics:
@@ -271,6 +278,7 @@ def _check_tree(collection: Collection) -> Iterator[str]:
 
 
 def _check_search(collection: Collection) -> Iterator[str]:
+    """Yield faults of both search indexes; raise ValueError for an unsound index by meaning."""
     index = collection.index
     if len(index) != len(collection):
         yield f"the index by meaning has {len(index):,} documents, the collection {len(collection):,}"
@@ -286,6 +294,7 @@ def _check_search(collection: Collection) -> Iterator[str]:
 
 
 def _check_categories(collection: Collection) -> Iterator[str]:
+    """Yield a fault if categories were learned from another number of words."""
     if collection.state.parts.get(CATEGORIES) is None or collection.categories is None:
         return
     n_features, words = collection.categories.model.n_features_in_, len(collection.counting.vocabulary)

@@ -534,6 +534,7 @@ class Collection:
         return list(add_documents(self, new, rho, learn=learn, dates=dates, vectors=vectors))
 
     def _read_as_grown(self, source: Any, columns: Columns | Mapping[str, str] | None, first: int = 1) -> Any:
+        """Open documents of a source with the reading settings of the collection."""
         from topiarist.collection.grow.data_frames import open_documents
         from topiarist.collection.grow.read_as_grown import load_reading_settings
         from topiarist.text.readers import ReadingSettings
@@ -611,6 +612,7 @@ class Collection:
 
 
 def _columns(named: Columns | Mapping[str, str] | None) -> Columns:
+    """Return the columns as ``Columns``: empty for None, converted from a mapping."""
     from topiarist.text.readers import Columns
 
     if named is None:

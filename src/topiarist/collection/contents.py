@@ -190,6 +190,7 @@ def replace_rows(shares: Csr, rows: Ints, values: Any) -> Csr:
 
 
 def read_pieces(folders: Sequence[Path], n_docs: int, role: str) -> Any:
+    """Return the stacked rows of stored pieces; raise DamagedError for a wrong number of rows."""
     if not folders:
         raise DamagedError(f"the collection has no {role}", hint="Run topiarist check.")
     rows = stack_rows([read_rows(folder, role) for folder in folders])
@@ -207,6 +208,7 @@ def write_counting(folder: Path, counting: Counting) -> None:
 
 
 def read_counting(folder: Path) -> Counting:
+    """Read the rules of counting, with the vocabulary; raise DamagedError for invalid contents."""
     body = _read_json(folder / COUNTING)
     with reading(str(folder / COUNTING)):
         settings = dict(body["settings"])
@@ -240,6 +242,7 @@ def write_description(folder: Path, description: Description) -> None:
 
 
 def read_description(folder: Path) -> Description:
+    """Read the descriptions of the nodes and the facts of the fit."""
     body = _read_json(folder / TOPICS)
     with reading(str(folder / TOPICS)):
         bodies: list[dict[str, Any]] = [
@@ -258,6 +261,7 @@ def read_tree_model(folder: Path) -> Any:
 
 
 def write_categories(folder: Path, categories: Categories) -> None:
+    """Write the models of learned categories, with their held-out documents and predictions."""
     from topiarist.estimators.model_folder import save_model
 
     save_model(categories.model, folder / MODEL)
@@ -275,6 +279,7 @@ def write_answers(folder: Path, categories: Categories) -> None:
 
 
 def read_categories(folder: Path) -> Categories:
+    """Read learned categories; raise DamagedError for models of other types or sizes."""
     from topiarist.estimators.category.category_learner import CategoryLearner
     from topiarist.estimators.category.pmm import PMM
     from topiarist.estimators.model_folder import load_model

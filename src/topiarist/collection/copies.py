@@ -58,6 +58,7 @@ class CopiesOf:
 
 
 def load_duplicates(database: Database) -> Duplicates:
+    """Load the stored duplicates: rows, originals and the shared part of their words."""
     entries = facts.get_duplicates(database)
     if not entries:
         return Duplicates.none()

@@ -114,6 +114,7 @@ def list_parent_documents(collection: Collection) -> tuple[ParentDocument, ...]:
 
 
 def _list_parents(collection: Collection) -> tuple[ParentDocument, ...]:
+    """Return all parent documents; without passages, each document is its own parent."""
     ids, titles = collection.documents.ids()[: len(collection)], collection.documents.titles()
     if has_passages(collection):
         return _collect_parents((row, id, title) for row, (id, title) in enumerate(zip(ids, titles, strict=False)))

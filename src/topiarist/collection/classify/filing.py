@@ -135,6 +135,7 @@ def load_filing(collection: Collection, categories: Categories) -> Filing:
 def _evaluate_filing(
     collection: Collection, categories: Categories, cached_predictions: PredictedLabels | None = None
 ) -> Filing:
+    """Predict the labels of a sample of documents, or reuse predictions, and compute their certainty."""
     rows, stored = sample_rows(len(collection), MAX_DOCUMENTS), categories.stored_predictions
     is_current = stored is not None and np.array_equal(stored[0], rows)  # no document was added since
     if cached_predictions is None:
@@ -264,6 +265,7 @@ class FilingAnswer:
 def explain_filing(
     collection: Collection, filing: Filing, documents: FiledRows, n_alternatives: int
 ) -> list[FilingAnswer]:
+    """Return the reasons for the label of each of these documents; empty without documents."""
     if not len(documents.rows):
         return []
     counts, names = collection.all_counts[documents.rows], filing.categories.names
@@ -298,6 +300,7 @@ def explain_filing(
 
 
 def _find_accepted_label(filing: Filing, documents: FiledRows, shares: Array) -> int:
+    """Return the label under which a document is listed, or its most probable label."""
     if documents.label is not None:
         return documents.label
     if documents.level == UNFILED:
@@ -306,6 +309,7 @@ def _find_accepted_label(filing: Filing, documents: FiledRows, shares: Array) ->
 
 
 def _find_heading_path(filing: Filing, shares: Array, label: int) -> tuple[tuple[str, str, float], ...]:
+    """Return the headings of a label: name, short name and probability, from the highest level."""
     headings, path = filing.categories.headings, []
     for level in range(headings.levels):
         group = headings.groups[level, label]
@@ -328,6 +332,7 @@ class CategoryFigures:
 
 
 def compute_category_figures(filing: Filing, rho: float, most_confused: int) -> list[CategoryFigures]:
+    """Return counts, recall, precision and most confused labels of each category."""
     names = filing.categories.names
     n_filed = np.bincount(filing.predictions.label[filing.select_certain(rho)].astype(np.int64), minlength=len(names))
     (n_predicted, n_predicted_right), (n_labelled, n_labelled_right) = filing.basis.precision(), filing.basis.recall()

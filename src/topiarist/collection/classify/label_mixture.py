@@ -143,6 +143,7 @@ def _make_points(collection: Collection, seed: int) -> tuple[str, Floats]:
 
 
 def _list_labels(model: GGM, joint: Doubles, names: Sequence[str]) -> tuple[MixedLabel, ...]:
+    """Return each label with its component shares and number of documents, the largest label first."""
     labels = []
     for column, name in enumerate(model.classes_.tolist()):
         shares = joint[:, column] / joint[:, column].sum()
@@ -157,6 +158,7 @@ def _list_labels(model: GGM, joint: Doubles, names: Sequence[str]) -> tuple[Mixe
 def _list_components(
     collection: Collection, model: GGM, joint: Doubles, used: Array, points: Doubles, seed: int
 ) -> tuple[Component, ...]:
+    """Return each component of the mixture with its labels, words and typical documents."""
     counts = collection.all_counts[used]
     table = np.asarray(counts.T @ model.component_given_example(points), np.float64).T
     probability = table / np.maximum(table.sum(axis=1, keepdims=True), TINY)

@@ -95,6 +95,7 @@ def _has_label_name(field: Field) -> bool:
 
 
 def _has_imported_labels(collection: Collection) -> bool:
+    """Return whether any document had labels before judgements of users."""
     judgements = Judgements(collection.generation.database)
     judged_rows = {judgement.row for judgement in judgements.list_current() if judgement.kind != LEAVE}
     labelled_rows = set(collection.documents.labelled_rows())
@@ -159,6 +160,7 @@ def _split_cell(cell: str, separator: str | None) -> list[str]:
 
 
 def _find_column(header: Sequence[str], names: tuple[str, ...], path: str) -> str:
+    """Return the first column of ``names`` in a header, without regard to case; raise UsageError otherwise."""
     by_name = {name.lower(): name for name in reversed(header)}
     for name in names:
         if name in by_name:

@@ -46,6 +46,7 @@ class LabelTopics:
 
 
 def load_label_codes(figures: Figures) -> LabelCodes:
+    """Load the labels of documents as codes: alphabetical names, and a row and a code for each label."""
     labels = figures.collection.documents.coded_labels()
     order = sorted(range(len(labels.texts)), key=labels.texts.__getitem__)
     names, code = tuple(labels.texts[place] for place in order), np.argsort(np.array(order, np.int64))

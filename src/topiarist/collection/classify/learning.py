@@ -321,6 +321,7 @@ def _predicted_names(model: Categories, predictions: PredictedLabels, n: int) ->
 def _measure_quality(
     quality: Quality, true_labels: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
 ) -> Quality:
+    """Return the quality with accuracy, F1 and category figures of predicted labels."""
     binary = MultiLabelBinarizer().fit([*true_labels, *predicted])
     truth, answer = binary.transform(true_labels), binary.transform(predicted)
     if quality.several:

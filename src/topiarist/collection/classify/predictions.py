@@ -54,6 +54,7 @@ class Headings:
 
 
 def find_headings(labels: Sequence[str]) -> Headings:
+    """Return the levels of headings in labels with slashes, otherwise in labels with dots."""
     chains = _chain_prefixes(labels, "/") if any("/" in label for label in labels) else _chain_dotted_names(labels)
     depth = max((len(chain) for chain in chains), default=1)
     padded = [(*chain, *[chain[-1]] * (depth - len(chain))) for chain in chains]
@@ -75,6 +76,7 @@ def _chain_dotted_names(labels: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _chain_prefixes(labels: Sequence[str], sign: str) -> list[tuple[str, ...]]:
+    """Return for each label its shared prefixes, the shortest first, and the label itself."""
     n_below: dict[str, int] = {}
     for label in labels:
         for prefix in _prefixes(label, sign):
@@ -126,6 +128,7 @@ def write_predictions(folder: Path, rows: Array, predictions: PredictedLabels) -
 
 
 def read_predictions(folder: Path) -> tuple[Array, PredictedLabels]:
+    """Return the stored predictions and the rows of their documents, memory-mapped."""
     arrays = map_tensors(folder / PREDICTIONS_FILE)
     with reading(str(folder / PREDICTIONS_FILE)):
         best = (arrays["groups"], arrays["certainty"]) if "groups" in arrays else None
@@ -219,6 +222,7 @@ class Categories:
     def _predict_block(
         self, counts: Csr, start: int, columns: Array, headings: Headings, vectors: Floats | None
     ) -> tuple[Array, ...]:
+        """Return document numbers, labels, shares and scores of a block; with one label, groups as well."""
         n = counts.shape[0]
         shares = self.shares(counts, vectors) if n else np.empty((0, len(columns)))
         if self.is_multilabel:
@@ -323,6 +327,7 @@ class HeldOut:
         ]
 
     def _list_wrong_pairs(self) -> list[tuple[int, int, int, float]]:
+        """Return a tuple (document, missed label, wrong label, score) for each confused pair."""
         wrong_labels: dict[int, list[tuple[int, float]]] = {}
         is_wrong = ~self.is_correct
         predictions = zip(self.told_place[is_wrong], self.told_label[is_wrong], self.told_score[is_wrong], strict=True)

@@ -59,6 +59,7 @@ class WordLabels:
     words: tuple[WordLabel, ...]
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the word labels as plain JSON data with rounded shares."""
         body = asdict(self)
         for entry in (*body["labels"], *body["words"]):
             name = "share" if "share" in entry else "probability"

@@ -75,6 +75,7 @@ def build_account(collection: Collection) -> tuple[AccountEntry, ...]:
 
 
 def _date_entries(collection: Collection) -> Iterator[AccountEntry]:
+    """Yield entries on documents without a date, and with only the date of the file."""
     n_undated, n_unread = collection.dates.count_undated()
     if n_undated and n_undated < len(collection):
         unread_note = f", including {n_unread:,} with an unreadable date" if n_unread else ""
@@ -88,6 +89,7 @@ def _date_entries(collection: Collection) -> Iterator[AccountEntry]:
 
 
 def describe_reading(reading: dict[str, int]) -> str:
+    """Return a sentence on the documents that were read and those that were skipped."""
     reasons = {
         "empty": "empty", "no_answer": "with only n/a, none, - or similar", "unknown": "of no known type",
         "failed": "failed", "partial": "not whole", "renamed": "with another id",
@@ -99,6 +101,7 @@ def describe_reading(reading: dict[str, int]) -> str:
 
 
 def _describe_embeddings(collection: Collection) -> list[AccountEntry]:
+    """Return an entry on the documents with embeddings; none without embeddings."""
     if collection.vectors is None:
         return []
     number, n_embedded = len(collection), int(np.count_nonzero(find_rows_with_vectors(collection.vectors)))
@@ -108,6 +111,7 @@ def _describe_embeddings(collection: Collection) -> list[AccountEntry]:
 
 
 def _describe_languages(collection: Collection) -> Iterator[AccountEntry]:
+    """Yield entries on the languages of documents and on excluded languages."""
     sizes, n_undetected = language_sizes(collection)
     has_column, noun = bool(collection.settings.get(LANGUAGE_COLUMN)), count_documents(collection)
 
@@ -136,6 +140,7 @@ class ShortTexts:
 
     @property
     def sentence(self) -> str:
+        """Sentence on texts that are too short for topics from words alone."""
         times = math.exp(self.gain)
         times_text = f"{times:.1f}" if times < 10 else f"{times:.0f}"
         return (
@@ -178,6 +183,7 @@ def write_problem_list(collection: Collection) -> None:
 
 
 def _iter_uncounted(collection: Collection) -> Iterator[tuple[str, str]]:
+    """Yield each repeated line and each duplicate id, with the reason why it is not counted."""
     noun = count_documents(collection).noun
     for line, number in find_exclusions(collection).lines:
         yield line, f"a line of {number:,} {noun}{'s' * (number != 1)}, not counted"

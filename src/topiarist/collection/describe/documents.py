@@ -79,6 +79,7 @@ class DocumentDetails:
     voices: EvidenceComparison | None = None  # evidence of words and embedding, if it has both
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the document and its details as plain JSON data."""
         document = self.document
         return {
             "id": document.id, "title": document.title, "source": document.source, "date": document.date,
@@ -185,6 +186,7 @@ class ParentDetails:
     has_file_date: bool = False  # the date is the date of the file
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the parent document, its topics and its passages as plain JSON data."""
         document = self.document
         return {
             "id": document.id, "title": document.title, "source": document.source, "date": document.date,
@@ -255,6 +257,7 @@ class EvidenceComparison:
     near: tuple[NearDocument, ...]
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain JSON data with rounded values."""
         return {
             "said": self.said,
             "by_words": {"topic": self.by_words, "certainty": round(self.words_certainty, 4)},
@@ -296,6 +299,7 @@ def _find_best_topic(collection: Collection, shares: Any) -> tuple[int, float]:
 def _describe_evidence(
     collection: Collection, place: int, word_topic: tuple[int, float], vector_topic: tuple[int, float]
 ) -> str:
+    """Return a sentence on whether words or vector decided the topic ``place``."""
     names = collection.outline.tree.names
     (by_words, words_sure), (by_vector, vector_sure) = word_topic, vector_topic
     if by_words == by_vector == place:

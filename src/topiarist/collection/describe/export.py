@@ -117,6 +117,7 @@ def make_table(collection: Collection, kind: str, *, n_words: int, texts: bool, 
 
 
 def _make_document_table(collection: Collection, *, texts: bool, rho: float) -> ExportedTable:
+    """Return a lazy table with a row for each stored document or passage."""
     blocks = [range(start, min(start + BLOCK, len(collection))) for start in range(0, len(collection), BLOCK)]
     load = collection.documents.load_many
     first, second = tee(document for rows in blocks for document in load(rows, texts=texts))
@@ -151,6 +152,7 @@ def _iter_search_rows(collection: Collection) -> Iterator[dict[str, Any]]:
 
 
 def _make_parent_table(collection: Collection, rho: float) -> ExportedTable:
+    """Return a lazy table with a row for each parent document, by its mean shares."""
     documents = list_parent_documents(collection)
     first = collection.documents.load_many([parent.rows[0] for parent in documents], texts=False)
     facts = (
@@ -195,6 +197,7 @@ def _fitted_tree(collection: Collection) -> Edit:
 
 
 def _iter_topic_rows(collection: Collection, n_words: int) -> Iterator[dict[str, Any]]:
+    """Yield a row for each topic with its words, note, and whether a user named it."""
     outline = collection.outline
     words = [node_words[:n_words] for node_words in collection.tree.words]
     for row in exchange.iter_rows(outline.tree, words, collection.tree.sizes):
@@ -212,6 +215,7 @@ def _replace_node_numbers(rows: Iterator[Any], topics: Sequence[int], names: tup
 def _iter_document_facts(
     collection: Collection, documents: Iterable[Document], *, texts: bool
 ) -> Iterator[dict[str, Any]]:
+    """Yield title, source and date of documents; with ``texts`` their text as well."""
     is_cut = has_passages(collection)
     for document in documents:
         facts = {"title": document.title, "source": document.source, "date": document.date}
@@ -221,6 +225,7 @@ def _iter_document_facts(
 
 
 def _column_names(collection: Collection) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the exported name of each column, and the table type of each exported name."""
     multiple_columns = collection.columns.list_multivalued()
     names, types = name_columns(collection), {"tags": "texts", "date_given": "text", "passage_notes": "texts"}
     for field in collection.fields:
@@ -254,6 +259,7 @@ def iter_row_facts(collection: Collection, rows: Sequence[int], names: Mapping[s
 
 
 def _with_topic_numbers(collection: Collection, text: str) -> str:
+    """Return a tree in JSON with topic numbers in place of node numbers."""
     root = json.loads(text)
     waiting = [root]
     while waiting:

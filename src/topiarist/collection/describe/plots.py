@@ -119,6 +119,7 @@ def _shorten(name: str) -> str:
 
 
 def _new_axes(ax: Axes | None, size: tuple[float, float]) -> Any:
+    """Return ``ax``, or the axes of a new matplotlib figure if ``ax`` is None."""
     if ax is not None:
         return ax
     from matplotlib import pyplot

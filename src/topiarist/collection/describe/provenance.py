@@ -114,6 +114,7 @@ def remembers_all_topics(collection: Collection) -> bool:
 
 
 def _find_current_node(figures: Figures, state: State, topic: int) -> int | None:
+    """Return the current node with most documents of a topic in ``state``; None without any."""
     pieces = [contents.read_matrix(figures.collection.part(name)) for name in state.pieces(SHARES)]
     under_topic = state.shape.tree.path_mask(state.shape.class_nodes)[:, state.shape.node(topic)]
     rows = np.flatnonzero(contents.stack_rows(pieces) @ under_topic.astype(np.float64) >= 0.5)

@@ -193,6 +193,7 @@ class Figures:
         """Return the place of each document in an order without topics: "longest", "newest" or "name"."""
 
         def compute() -> Array:
+            """Compute the position of each document in the order."""
             if sort == "longest":
                 order = np.argsort(-self.lengths, kind="stable")
             else:
@@ -207,6 +208,7 @@ class Figures:
         """Return the rows of a node. ``show``: "all", "here" (at least half in the topic) or "hard" (unassigned)."""
 
         def compute() -> Array:
+            """Compute the sorted rows."""
             shares = self.shares_under(node)
             if show == "hard":
                 under = np.zeros(len(self.tree), bool)
@@ -402,6 +404,7 @@ class Figures:
             return []
 
         def compute() -> list[int]:
+            """Compare word distributions and return topics that are clearly similar."""
             words = np.argsort(-topic_words, kind="stable")[:COMPARED_WORDS]
             root_words, overlaps = np.sqrt(topic_words[words]), []
             shares = self.collection.tree_model.word_given_node[:, words]

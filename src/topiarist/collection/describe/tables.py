@@ -113,6 +113,7 @@ def _list_largest_topics(shares: Any, row: int, nodes: Sequence[int], path: Call
 
 
 def _iter_values(values: Iterable[Any] | None, n_docs: int, name: str) -> Iterator[Any]:
+    """Yield values, or None without values, and raise InputError if there are fewer than ``n_docs``."""
     n = 0
     for value in itertools.repeat(None, n_docs) if values is None else values:
         n += 1
@@ -180,6 +181,7 @@ def write_csv(rows: Iterable[Row], file: BinaryIO, fields: Sequence[str] = (), e
 
 
 def _format_cell(value: Any) -> Any:
+    """Return a value for a CSV cell: joined lists, six digits, and no formulas."""
     if isinstance(value, list | tuple):
         return guard_formula(SEPARATOR.join(str(_format_cell(item)) for item in value))
     if isinstance(value, Mapping):
@@ -257,6 +259,7 @@ def _make_arrow_table(pyarrow: Any, rows: list[Row], schema: Any, hint: str) -> 
 
 
 def _make_schema(pyarrow: Any, batch: Sequence[Row], fields: Sequence[str], types: Mapping[str, str]) -> Any:
+    """Return the Arrow schema of a table; unknown types are inferred from the first batch."""
     topic = pyarrow.struct([("path", pyarrow.string()), ("share", pyarrow.float64())])
     texts, number = pyarrow.list_(pyarrow.string()), pyarrow.float64()
     kinds = {"text": pyarrow.string(), "texts": texts, "number": number, "numbers": pyarrow.list_(number)}
@@ -329,6 +332,7 @@ class Table:
         return f"<Table {self.name}: {len(self):,} rows, columns {listed_names}>"
 
     def _repr_html_(self) -> str:
+        """Return a notebook card with the first rows and columns."""
         names = list(self.columns)
         note = f"{len(self) - MAX_ROWS:,} more rows" if len(self) > MAX_ROWS else ""
         return render_card(
@@ -397,6 +401,7 @@ class Tables:
 
 
 def _iter_share_rows(collection: Collection) -> Iterator[Row]:
+    """Yield for each document its share in every topic of the normal view."""
     from topiarist.collection.describe.statistics import Figures
     from topiarist.collection.trends.topic_shares import path_text
 
@@ -413,6 +418,7 @@ def _make_distinct(names: Sequence[str], paths: Sequence[str]) -> list[str]:
 
 
 def _import_library(name: str, problem: str = "", package: str = "") -> Any:
+    """Import an optional library; raise ResourceError with an install hint if it is missing."""
     try:
         return import_module(name)
     except ImportError as error:

@@ -124,6 +124,7 @@ def _extend_vocabulary(model: TreeModel, document_words: _DocumentWords) -> Tree
 def _group_by_words(
     collection: Collection, documents: Sequence[Document], document_words: _DocumentWords
 ) -> tuple[NewTopic, ...]:
+    """Return new topics that explain held-out words better, each document in one topic at most."""
     model, counts = _extend_vocabulary(collection.tree_model, document_words), document_words.counts
     share = len(documents) / max(len(collection) + len(documents), 1)
     proposals = propose_branches(model, counts, _score, share=share, min_documents=MIN_DOCUMENTS)

@@ -142,6 +142,7 @@ def explain_misfits(
 
 
 def _explain_misfit(document: Document, known_tokens: float, tokens: float, languages: Sequence[str]) -> str:
+    """Return why a document does not fit: another language or unknown words; empty otherwise."""
     code = detect_text_language(document.text) if languages else ""
     if code and code not in languages:
         expected = " and ".join(map(language_name, languages[:2]))

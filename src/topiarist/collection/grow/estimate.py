@@ -131,6 +131,7 @@ class _Sample(NamedTuple):
 
 
 def _read_sample(documents: Iterable[Document]) -> _Sample:
+    """Read documents for a limited time, and count their words and characters."""
     began, number, tokens, characters = time.perf_counter(), 0, 0, 0
     words: set[str] = set()
     for document in islice(documents, SAMPLE):

@@ -200,6 +200,7 @@ def _fit_languages(recipe: Recipe, options: GrowOptions, data: TrainingData, jou
 
 
 def _create_estimator(recipe: Recipe, options: GrowOptions, hidden: Sequence[int]) -> Any:
+    """Return an unfitted estimator for a recipe, with the options that its model accepts."""
     kind, parameters = TREE_MODELS[recipe.model], _common_parameters(recipe, options)
     if len(kind.devices) > 1:
         parameters["device"] = options.device
@@ -240,6 +241,7 @@ def _learn_directions(model: Any, corpus: Corpus, vectors: Floats | None) -> Any
 
 
 def _describe_vector_weight(model: Any, state: GrowState) -> str:
+    """Return a sentence on whether words, vectors or both decide the topics."""
     is_bundled = are_word_vectors(facts.settings(state.database))
     if getattr(model, "directions_", None) is None:
         if is_bundled:

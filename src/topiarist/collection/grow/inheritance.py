@@ -408,6 +408,7 @@ class IncomingDocuments:
         return set()
 
     def _iter_added(self, old: Collection, source_ids: set[str]) -> Iterator[Document]:
+        """Yield documents that users added and no source has; append a message with their number."""
         number, start = 0, count_grown_documents(old)
         skipped_column = LANGUAGE if old.settings.get(LANGUAGE_COLUMN) else None
         for row, document in enumerate(old.documents.iterate(start, len(old)), start):

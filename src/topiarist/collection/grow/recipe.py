@@ -104,6 +104,7 @@ class Recipe:
             raise UsageError(f"online learning requires one of the models {models}, without a hierarchy")
 
     def _check_growth(self) -> None:
+        """Raise UsageError for a growth or topic mix that the model does not offer."""
         kind = TREE_MODELS[self.model]
         _check_offered("growth", self.growth, self.model, kind.growths)
         if self.topic_mix is not None:

@@ -182,6 +182,7 @@ def name_sources(source: Any) -> dict[str, Any]:
 
 @contextmanager
 def _open_documents(source: Any) -> Iterator[Any]:
+    """Yield the documents of a source within a context, which closes opened files."""
     if isinstance(source, Reading):
         with source as documents:
             yield documents

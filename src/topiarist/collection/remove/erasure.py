@@ -142,6 +142,7 @@ def _copy_database(
     removed: list[Document],
     sequences: traces.Sequences,
 ) -> Iterator[str]:
+    """Copy tables and log without the erased documents; yield sentences on lost searches and edits."""
     old, new = reduced.old.database, reduced.new.database
     copy_tables(old, new, removal.rows)
     copy_log(old, new)
@@ -202,6 +203,7 @@ def _write_parts(collection: Collection, reduced: ReducedGeneration, keep: Bools
 
 
 def _reduce_counting(collection: Collection, reduced: ReducedGeneration, keep: Bools) -> tuple[Counting, Bools]:
+    """Return the rules of counting without lost words, and the mask of the words that remain."""
     counting, old = collection.counting, collection.counting.vocabulary
     counts = collection.all_counts[keep]
     frequency = np.bincount(counts.indices[counts.data > 0], minlength=len(old))
@@ -224,6 +226,7 @@ def _reduce_counting(collection: Collection, reduced: ReducedGeneration, keep: B
 
 
 def _count_repeated_lines(documents: Documents, repeated: Repeated) -> Iterator[tuple[str, int]]:
+    """Yield the repeated lines that still occur, with their new numbers of documents."""
     forms = repeated.forms
     times: Counter[str] = Counter()
     for document in documents.iterate() if forms else ():
@@ -241,6 +244,7 @@ def _remaining_texts(collection: Collection) -> Iterator[str]:
 
 
 def _texts_of_documents(collection: Collection) -> Iterator[str]:
+    """Yield texts, titles, labels and column values of all documents."""
     for rows in _iterate_blocks(collection):
         for document in collection.documents.load_many(rows):
             yield from (document.text, document.title, *document.labels)
@@ -262,6 +266,7 @@ def _describe_places(places: Sequence[str], earlier: EarlierRemovals) -> Iterato
 
 
 def _describe_traces(result: traces.ScanResult) -> Iterator[str]:
+    """Yield a sentence on the traces that remain, or on a scan without traces."""
     shared = f"; {result.shared:,} such sequences also occur in remaining documents" if result.shared else ""
     sequences = f"of {traces.LETTERS} letters from the documents"
     if result:
@@ -285,6 +290,7 @@ class Mentions:
         ]
 
     def in_text(self, text: str) -> bool:
+        """Return whether a text mentions an erased id or title, or has a sequence of an erased text."""
         lower_text = text.casefold()
         if lower_text.strip() in self.names or any(
             name in lower_text and _stands_alone(name, lower_text) for name in self.findable_names
@@ -341,6 +347,7 @@ def find_places(collection: Collection, words: AbstractSet[str]) -> list[str]:
 
 
 def _topic_places(collection: Collection, has_word: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the names, notes and word edits of topics that contain a matching word."""
     shape = collection.outline
     for topic, name in zip(shape.topics, shape.tree.names, strict=True):
         if has_word(name):
@@ -356,6 +363,7 @@ def _topic_places(collection: Collection, has_word: Callable[[str], bool]) -> It
 
 
 def _document_places(collection: Collection, has_word: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the notes and tags that contain a matching word."""
     documents = collection.documents
     for row in sorted({note.row for note in collection.passage_notes.all() if has_word(note.note)}):
         yield f"a note on a passage of {documents.load_many([row], texts=False)[0].id}"
@@ -366,6 +374,7 @@ def _document_places(collection: Collection, has_word: Callable[[str], bool]) ->
 
 
 def _record_places(collection: Collection, has_word: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the saved searches and log entries that contain a matching word."""
     for number, search in enumerate(list_saved_searches(collection), 1):
         if any(map(has_word, (search.name, search.query, search.topic, search.lost))):
             yield f"saved search {number} in the order of names"

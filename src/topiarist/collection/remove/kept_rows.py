@@ -198,6 +198,7 @@ def reduce_categories(categories: Categories, keep: Bools) -> Categories:
 
 
 def _reduce_heldout(heldout: HeldOut, keep: Bools) -> HeldOut:
+    """Return the held-out documents that remain, with new row numbers and their labels."""
     keep_heldout = keep[heldout.rows]
     rows = (np.cumsum(keep) - 1)[heldout.rows[keep_heldout]]
     left = _reduce_entries(vars(heldout), keep_heldout, "right_place", ("right_label",))

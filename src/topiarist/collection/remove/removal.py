@@ -60,6 +60,7 @@ class Removal:
         return count_noun(self.n_documents_left, "document")
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the effect of the removal as plain JSON data."""
         return {
             "documents": len(self), "left": self.n_left, "whole_documents": self.extent.complete,
             "whole_documents_left": self.n_documents_left, "said": str(self.extent),
@@ -174,6 +175,7 @@ def make_keep_mask(collection: Collection, removal: Removal) -> Bools:
 
 
 def make_log_entry(collection: Collection, removal: Removal, keep: Bools) -> dict[str, Any]:
+    """Return the body of the log entry of a removal; ids are stored as digests."""
     n_arrived = find_last_fit(collection).n_added
     n_removed_arrived = int((~keep[len(keep) - n_arrived :]).sum()) if n_arrived else 0
     return {

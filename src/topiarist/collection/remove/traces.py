@@ -65,6 +65,7 @@ class Sequences:
         return sequences if lower_data == data else sequences | self._find_exact(lower_data)
 
     def _find_exact(self, data: bytes) -> set[str]:
+        """Return the removed sequences in data, found by hash and confirmed letter by letter."""
         if not len(self.sums) or len(data) < LETTERS:
             return set()
         sums = _rolling_sums(np.frombuffer(data, np.uint8))
@@ -95,6 +96,7 @@ def scan_folder(folder: Path, texts: Iterable[str], staying: Iterable[str]) -> S
 
 
 def _find_in_texts(sequences: set[str], staying: Iterable[str]) -> set[str]:
+    """Return the sequences that also occur in texts that stay."""
     explained_sequences, trace_sequences = set[str](), Sequences((), exact=sequences)
     for text in staying if sequences else ():
         for spelling in make_spellings(text):
@@ -105,6 +107,7 @@ def _find_in_texts(sequences: set[str], staying: Iterable[str]) -> set[str]:
 
 
 def _read(path: Path) -> Iterator[bytes]:
+    """Yield a file in chunks that overlap by the longest sequence."""
     with path.open("rb") as file:
         tail = b""
         while data := file.read(CHUNK):

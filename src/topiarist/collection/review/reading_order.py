@@ -163,6 +163,7 @@ class ReadingOrder:
 
     @property
     def progress(self) -> ReviewProgress:
+        """Progress of the review, with bounds of the number of unfound documents."""
         n_found, maximum = self.n_found, self.bound.maximum
         return ReviewProgress(
             documents=self.n_docs, judged=len(self.answers), found=n_found, skipped=len(self.skipped),

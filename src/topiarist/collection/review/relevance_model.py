@@ -60,6 +60,7 @@ class RelevanceModel:
         return self._scores
 
     def _fit_scores(self, answers: Mapping[int, bool]) -> Doubles | None:
+        """Fit the model to the answers and return P(relevant); None without a relevant document."""
         if not any(answers.values()):
             return None
         rows = np.fromiter(answers.keys(), np.int64, len(answers))

@@ -157,6 +157,7 @@ class Review:
         return self.label in self.collection.documents.labels_of([row])[0]
 
     def _write(self, row: int, answer: str, draw: str) -> None:
+        """Store an answer and its judgement under the write lock; raise ChangedError after another session."""
         if self._writing is None:
             with self.hold_lock():
                 self._write(row, answer, draw)
@@ -312,6 +313,7 @@ def _judged_entries(entries: list[ReviewEntry]) -> list[ReviewEntry]:
 
 
 def _query_scores(collection: Collection, query: str) -> Doubles:
+    """Return a score for each document: 1 to 0.5 in the order of a search, 0 for other documents."""
     from topiarist.collection.search.search import Search
 
     rows = Search(collection, query).best_rows(len(collection))

@@ -107,6 +107,7 @@ def find_excess_filter(index: Index, query: Query, finds: Callable[[Query], bool
 
 
 def _describe_filter(index: Index, query: Query, item: Filter, rest: Query) -> Remark:
+    """Return a remark on a filter without matches, with similar values as suggestions."""
     phrase = f"has {item.kind} “{item.value}”" if item.column else _FILTER_PHRASES[item.kind].format(item.value)
     scope = "of the documents that match the rest " if rest else ""
     if item.exclude:

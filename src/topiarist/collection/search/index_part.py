@@ -115,6 +115,7 @@ def write_index(
 
 
 def _write_words(generation: Generation, folder: Path, settings: CountSettings, n_jobs: Jobs = None) -> None:
+    """Index the words of all documents of a generation in a new folder."""
     documents = Documents(generation.database)
     texts = (build_counted_text(document, settings.titles) for document in documents.iterate())
     language = find_language_code(facts.settings(generation.database).get("language") or "")

@@ -130,6 +130,7 @@ def _renumber_topics(old: Collection, search: SavedSearch, new_topics: Mapping[i
     lost_topics: list[str] = [search.lost] if search.lost else []
 
     def replace_topic(match: re.Match[str]) -> str:
+        """Return the filter with the new topic number; record a lost topic and return an empty text."""
         number = int(match["number"])
         if number in new_topics:
             return f"{match['sign']}topic:{new_topics[number]}"

@@ -166,6 +166,7 @@ class DefaultScorer(Scorer):
         return self._sum_scores(self._first_candidates)
 
     def _score_parts(self, rows: Array | None) -> _CandidateScores:
+        """Return the scores of documents by words, kernel, space and vectors; None: of all documents."""
         space, kernel = (self.space_cosines(), self.kernel.scores) if rows is None else self._look_up(rows)
         query, words, vectors = self.words.query_scores.values, self.words.scores.values, self.vector_scores
         return _CandidateScores(
@@ -203,6 +204,7 @@ class DefaultScorer(Scorer):
         return CandidateRanking(parts.rows, self._sum_scores(parts).astype(np.float32), self.words.scores)
 
     def _sum_scores(self, parts: _CandidateScores) -> Floats:
+        """Return the weighted sum of the separate scores."""
         of_words, of_kernel, of_space = self.weights
         trust = self.words.trust
         total = (1 - trust) * of_words * parts.words + of_kernel * parts.kernel
@@ -237,6 +239,7 @@ class DefaultScorer(Scorer):
         return self._explain(row, self.words.explain(row))
 
     def _explain(self, row: int, word_amounts: Sequence[Amount]) -> Explanation:
+        """Return the explanation of a score: amounts of words, space, vectors and kernel."""
         of_words, of_kernel, of_space = self.weights
         of_added = (1 - self.words.trust) * of_words
         at = np.array([row])

@@ -283,6 +283,7 @@ class Search:
 
     @property
     def _example_remarks(self) -> Iterator[str]:
+        """Yield remarks on missing examples and on examples that are both like and unlike."""
         like, unlike, missing = self.examples
         if missing:
             yield f"No document is called {', '.join(map(repr, missing[:MAX_SPELLED]))}: its like filter is ignored."
@@ -291,6 +292,7 @@ class Search:
             yield "A document in both like: and -like: is ignored."
 
     def _page(self, n: int, offset: int, topic: str | int | None, why: bool, related: int | None) -> SearchResult:
+        """Return one page of hits, filled up with related documents, and its remarks."""
         if self._is_nearest and self.scorer.is_empty:
             return self._explain_nearest(SearchResult((), 0), topic)
         division = self._divide(topic)

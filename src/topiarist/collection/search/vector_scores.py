@@ -60,6 +60,7 @@ def find_direction(
 
 
 def _embed(collection: Collection, item: str | int) -> Floats | None:
+    """Return the vector of a row, or of an encoded text; None without a vector or an encoder."""
     if not isinstance(item, str):
         row: Floats = np.asarray(collection.vectors)[item].astype(np.float64)
         return row if row.any() else None

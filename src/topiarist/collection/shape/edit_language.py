@@ -121,6 +121,7 @@ def encode_edit(edit: Edit) -> dict[str, Any]:
 
 
 def format_edit(edit: Edit) -> str:
+    """Return an edit as a line that ``parse_edit_line`` reads."""
     match edit:
         case Rename(topic, name) | Describe(topic, name):
             words = [topic, name]
@@ -150,6 +151,7 @@ def format_edit(edit: Edit) -> str:
 
 
 def describe_edit(edit: Edit) -> str:
+    """Return an edit as an English phrase."""
     match edit:
         case Rename(topic, name):
             return f"rename {topic} to “{name}”" if name else f"call {topic} by its words"
@@ -219,6 +221,7 @@ def _quote_word(word: str) -> str:
 
 
 def _check_value(kind: str, value: Any, where: str) -> Any:
+    """Return a value as the type ``kind``; raise UsageError for a value of another type."""
     if kind.startswith("tuple"):
         values = value if isinstance(value, list | tuple) else [value]
         if not all(isinstance(item, str | int) and not isinstance(item, bool) for item in values):
@@ -270,6 +273,7 @@ def parse_edit_words(words: Sequence[str]) -> Edit:
 
 
 def _match_words(kind: str, rest: list[str]) -> Edit | None:
+    """Return the edit of these words; None if they do not fit its kind."""
     match kind, rest:
         case "rename", [topic, *name] if name:
             return Rename(topic, " ".join(name))

@@ -137,6 +137,7 @@ def apply(shape: TreeState, edit: Edit) -> TreeState:
 
 
 def _rename(shape: TreeState, edit: Rename) -> TreeState:
+    """Return the state with a new topic name; an empty name removes the user's name."""
     topic, name = shape.find(edit.topic), clean_name(edit.name)
     check_length("name", name, MAX_NAME)
     titles = without_key(shape.titles, topic)
@@ -148,6 +149,7 @@ def _rename(shape: TreeState, edit: Rename) -> TreeState:
 
 
 def _check_name_is_free(shape: TreeState, topic: int, name: str, noun: str, alternative: str) -> None:
+    """Raise UsageError if a sibling has the name."""
     for sibling in shape.siblings(topic):
         if shape.name(sibling) == name:
             raise UsageError(
@@ -164,6 +166,7 @@ def _describe(shape: TreeState, edit: Describe) -> TreeState:
 
 
 def _merge(shape: TreeState, edit: Merge) -> TreeState:
+    """Return the state with topics merged into the first one; no topic can contain another."""
     topics = list(dict.fromkeys(shape.find(topic) for topic in edit.topics))
     if len(topics) < 2:
         raise UsageError(f"expected at least two topics to merge, got {len(topics)}", hint="Write merge TOPIC TOPIC.")
@@ -202,6 +205,7 @@ def _join_siblings(shape: TreeState, first: int, other: int) -> TreeState:
 
 
 def _group(shape: TreeState, edit: Group) -> TreeState:
+    """Return the state with topics under a new heading; emptied headings are removed."""
     topics, name = list(dict.fromkeys(shape.find(topic) for topic in edit.topics)), clean_name(edit.name)
     check_length("name", name, MAX_NAME)
     _check_group(shape, topics, name)
@@ -228,6 +232,7 @@ def _group(shape: TreeState, edit: Group) -> TreeState:
 
 
 def _check_group(shape: TreeState, topics: Sequence[int], name: str) -> None:
+    """Raise UsageError for fewer than two topics, a missing name, or a topic below another."""
     if len(topics) < 2 or not name:
         missing = "a name" if not name else f"at least two topics, got {len(topics)}"
         raise UsageError(f"a heading needs {missing}", hint="Write group TOPIC TOPIC… as NAME.")
@@ -274,6 +279,7 @@ def _split(shape: TreeState, edit: Split) -> TreeState:
 
 
 def _split_topic(shape: TreeState, topic: int, edit: Split) -> TreeState:
+    """Return the state with new, unnamed subtopics of a leaf; the next fit fills them."""
     if not 2 <= edit.into <= MAX_PARTS:
         raise UsageError(f"expected 2 to {MAX_PARTS} parts, got {edit.into}", hint="Write split TOPIC 2.")
     node = shape.node(topic)
@@ -293,6 +299,7 @@ def _split_topic(shape: TreeState, topic: int, edit: Split) -> TreeState:
 
 
 def _move(shape: TreeState, edit: Move) -> TreeState:
+    """Return the state with a topic under another; raise UsageError for a move into its own branch."""
     topic, under = shape.find(edit.topic), shape.find(edit.under)
     node, parent = shape.node(topic), shape.node(under)
     if node == shape.tree.root:
@@ -314,6 +321,7 @@ def _move_topic(shape: TreeState, topic: int, under: int) -> TreeState:
 
 
 def _delete(shape: TreeState, edit: Delete) -> TreeState:
+    """Return the state without a topic, or its whole branch; its parent inherits the documents."""
     topic = shape.find(edit.topic)
     node = shape.node(topic)
     if node == shape.tree.root:
@@ -351,6 +359,7 @@ def _hint_pins(shape: TreeState) -> str:
 
 
 def _unpin(shape: TreeState, edit: Unpin) -> TreeState:
+    """Return the state without these pins; raise UsageError for a document without a pin."""
     not_pinned = [document for document in edit.documents if document not in shape.pins]
     if not_pinned or not edit.documents:
         message = f"{not_pinned[0]!r} is not pinned to a topic" if not_pinned else "no documents to unpin"
@@ -360,6 +369,7 @@ def _unpin(shape: TreeState, edit: Unpin) -> TreeState:
 
 
 def _branch(shape: TreeState, edit: Branch) -> TreeState:
+    """Return the state with a new named topic and documents pinned to it."""
     under, name, topic = shape.find(edit.under), clean_name(edit.name), shape.next_topic
     check_length("name", name, MAX_NAME)
     if not name or not edit.documents:
@@ -378,6 +388,7 @@ def _branch(shape: TreeState, edit: Branch) -> TreeState:
 
 
 def _seed(shape: TreeState, edit: Seed) -> TreeState:
+    """Return the state with seed words of a topic; raise UsageError for an ignored word."""
     topic, words = shape.find(edit.topic), _clean_words(edit.words, "seed TOPIC with WORD…")
     words = [shape.word(word) for word in words]
     ignored_word = next((word for word in words if word in shape.ignored), None)
@@ -391,6 +402,7 @@ def _seed(shape: TreeState, edit: Seed) -> TreeState:
 
 
 def _ignore(shape: TreeState, edit: Ignore) -> TreeState:
+    """Return the state with ignored words; raise UsageError for a seed word."""
     words = [shape.word(word) for word in _clean_words(edit.words, "ignore WORD…")]
     for topic, seeds in shape.seeds.items():
         seed_word = next((word for word in words if word in seeds), None)
@@ -404,6 +416,7 @@ def _ignore(shape: TreeState, edit: Ignore) -> TreeState:
 
 
 def _unite(shape: TreeState, edit: Unite) -> TreeState:
+    """Return the state in which spellings count as the first word, also in seed words."""
     words = list(dict.fromkeys(shape.word(word) for word in _clean_words(edit.words, "unite WORD = WORD")))
     if len(_clean_words(edit.words, "")) < 2:
         raise UsageError("expected two spellings of a word to unite", hint="Write unite WORD = WORD.")
@@ -425,6 +438,7 @@ def _unite(shape: TreeState, edit: Unite) -> TreeState:
 
 
 def _forget(shape: TreeState, edit: Forget) -> TreeState:
+    """Return the state without word edits of these words; raise UsageError for a word without one."""
     for word in _clean_words(edit.words, "forget WORD…"):
         seeds = {
             topic: tuple(other_word for other_word in words_left if other_word != word)
@@ -451,6 +465,7 @@ def _add_seeds(seeds: Mapping[int, tuple[str, ...]], topic: int, words: Sequence
 
 
 def _clean_words(words: Sequence[str], form: str) -> list[str]:
+    """Return distinct lower-case words; raise UsageError for none or for a too long word."""
     plain = list(dict.fromkeys(" ".join(word.casefold().split()) for word in words))
     plain = [word for word in plain if word]
     for word in plain:

@@ -291,6 +291,7 @@ def _map_names(topics: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _list_topics(shape: TreeState, edits: Sequence[Edit]) -> list[dict[str, Any]]:
+    """Return for each edit the numbers and names of its topics before the edit."""
     topics_by_edit = []
     for edit in edits:
         topics = {}
@@ -303,6 +304,7 @@ def _list_topics(shape: TreeState, edits: Sequence[Edit]) -> list[dict[str, Any]
 
 
 def _apply_all(collection: Collection, edits: Sequence[Edit]) -> TreeState:
+    """Return the tree state after all edits; an unknown document or topic is an error."""
     shape = collection.outline
     for edit in edits:
         if isinstance(edit, Pin | Branch):

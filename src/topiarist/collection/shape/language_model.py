@@ -163,6 +163,7 @@ class NamingServer:
         return cls(host, port, _target(parts), model, timeout, parts.scheme == "https", allow_remote)
 
     def ask(self, prompt: str) -> str:
+        """Return the answer of the server; raise UnansweredError after the timeout or a failure."""
         body = json.dumps({"model": self.model, "messages": [{"role": "user", "content": prompt}], "stream": False})
         is_late = threading.Event()
         connection_class = http.client.HTTPSConnection if self.secure else http.client.HTTPConnection
@@ -203,6 +204,7 @@ def _close_late(connection: socket.socket, is_late: threading.Event) -> None:
 
 
 def _parse_answer(status: int, answer: bytes) -> str:
+    """Return the text in a server answer; raise UnansweredError for any other answer."""
     if status != HTTPStatus.OK:
         raise UnansweredError(f"the server answered with status {status}, expected 200")
     if len(answer) > MAX_BYTES:

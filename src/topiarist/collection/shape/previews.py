@@ -71,6 +71,7 @@ class TopicChange:
         return self.before.parent == self.after.parent and self.size < threshold
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the topic with its name, path and size before and after, as plain JSON data."""
         plain = {
             name: None
             if side is None

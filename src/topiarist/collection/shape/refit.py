@@ -112,6 +112,7 @@ class _ShareTransfer:
         self.entries.append((documents, np.full(len(documents), self.columns[leaf]), values))
 
     def _sum_entries(self) -> Csr:
+        """Return the collected shares as a matrix; repeated entries are added."""
         shape = (self.n_docs, len(self.columns))
         if not self.entries:
             return csr_array(shape, dtype=np.float64)

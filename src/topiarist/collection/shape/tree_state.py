@@ -161,6 +161,7 @@ class TreeState:
         return [topic for topic, name in zip(self.topics, self.tree.names, strict=True) if name.casefold() == text]
 
     def _find_by_path(self, text: str) -> list[int]:
+        """Return the topics whose path ends with the names in ``text``; empty for a single name."""
         steps = [step.strip() for step in re.split(r"[/▸>]", text)]
         if len(steps) < 2:
             return []
@@ -170,6 +171,7 @@ class TreeState:
         return [topic for topic, path in names.items() if path[-len(steps) :] == steps]
 
     def _find_by_words(self, text: str) -> list[int]:
+        """Return the topics whose names have all words of ``text``."""
         words = set(re.findall(r"\w+", text))
         nodes = [
             node for node, name in enumerate(self.tree.names)

@@ -87,6 +87,7 @@ def _clean_spelling(word: str) -> str:
 
 
 def _resolve_word(collection: Collection, word: str) -> str:
+    """Return the counted form of a word; raise UsageError with similar words for an unknown one."""
     vocabulary = collection.counting.vocabulary
     column = vocabulary.column(word)
     if column is not None:
@@ -119,6 +120,7 @@ def find_word_uses(collection: Collection, edits: Sequence[Edit]) -> tuple[WordU
 
 
 def _find_word_use(collection: Collection, edit: WordEdit, word: str) -> WordUse:
+    """Return how often a word occurs and the topic with most occurrences."""
     outline, vocabulary = collection.outline, collection.counting.vocabulary
     kind, column = type(edit).__name__.lower(), vocabulary.column(word)
     if column is None:

@@ -122,6 +122,7 @@ class ByGroup:
                 yield {"group": name, "group_documents": documents, **vars(self.of(group, place))}
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the comparison of groups as plain JSON data."""
         return {
             "column": self.column,
             "without": self.n_without_value,
@@ -211,6 +212,7 @@ def find_topics_by_group(
 
 
 def _find_pair(values: LabelCodes, column: str, group_names: Sequence[str]) -> list[int]:
+    """Return the codes of two groups by name; raise UsageError for unknown or equal names."""
     keys = [name.strip().casefold() for name in group_names]
     if len(keys) != 2 or keys[0] == keys[1]:
         problem = f"expected two different groups, got {', '.join(group_names)}"

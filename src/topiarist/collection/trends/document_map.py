@@ -65,6 +65,7 @@ def lay_out_documents(figures: Figures, ground: CircleLayout | None = None) -> D
 
 
 def _number_branches(figures: Figures) -> Ints:
+    """Return the branch of each document, from 1 on in the order of topic numbers; 0: the root."""
     tree = figures.tree
     tops = sorted(tree.children(tree.root), key=lambda node: figures.shape.topics[node])
     number = {top: place for place, top in enumerate(tops, 1)}

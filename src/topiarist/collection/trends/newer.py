@@ -87,6 +87,7 @@ class RecentChanges:
         }
 
     def _encode_topic(self, share: TopicShare) -> dict[str, Any]:
+        """Return a topic with its shares before and since the date, as JSON data."""
         return {
             "topic": share.topic, "name": share.name, "path": share.path, "before": share.others, "since": share.share,
             "since_low": share.low, "since_high": share.high, "times": share.times, "times_low": share.times_low,
@@ -116,6 +117,7 @@ def find_changes_since(figures: Figures, since: str, last: str = "", *, n_words:
     rows, columns = np.flatnonzero(groups == 1), TopicColumns.select(figures, nodes)
 
     def list_topics(weight: Array, is_listed: Array) -> tuple[TopicShare, ...]:
+        """Return the listed topics, those with the largest weight first."""
         places = (place for place in np.argsort(-weight, kind="stable").tolist() if is_listed[place])
         return tuple(
             columns.compare(
@@ -136,6 +138,7 @@ def find_changes_since(figures: Figures, since: str, last: str = "", *, n_words:
 
 
 def _distance_shift(figures: Figures, groups: Ints) -> DistanceShift | None:
+    """Return the shift of distances to the nearest topic; None without embeddings."""
     directions, vectors = getattr(figures.collection.model, "directions_", None), figures.collection.vectors
     if directions is None or vectors is None:
         return None

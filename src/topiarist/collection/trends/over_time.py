@@ -91,6 +91,7 @@ class OverTime:
         return frozenset((topic, period) for topic, periods in spans for period in periods)
 
     def to_dict(self, first_view_only: bool = True) -> dict[str, Any]:
+        """Return periods, topic shares and bursts as plain JSON data."""
         periods, table = self.periods, self.table
         columns = zip(periods.names, periods.first, periods.last, periods.documents.tolist(), strict=True)
         return {

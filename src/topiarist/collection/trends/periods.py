@@ -57,6 +57,7 @@ class Periods:
 
     @property
     def left_out(self) -> tuple[str, ...]:
+        """Sentences on the excluded documents, one for each reason."""
         reason = f", including {self.unread:,} with an unreadable date" if self.unread else ""
         numbers = {
             f"no date{reason}.": self.n_undated,

@@ -44,6 +44,7 @@ class TopicColumns:
     def select(
         cls, figures: Figures, nodes: Sequence[int], detail: str | int = "normal", top: int | None = None
     ) -> TopicColumns:
+        """Return the columns of these nodes; those of the view at ``detail`` are marked."""
         place = {node: number for number, node in enumerate(nodes)}
         return cls(
             tuple(nodes),

@@ -126,6 +126,7 @@ def remove_unlisted_segments(folder: Path) -> None:
 
 
 def _settings(index: Any) -> dict[str, Any]:
+    """Return the settings of an index as JSON data for its manifest."""
     shape = index.shape
     return {
         "parts": list(index.parts), "normalise": index.normalise, "dtype": index.dtype,
@@ -194,6 +195,7 @@ def _to_word_tuples(body: Any) -> tuple[tuple[tuple[str, ...], ...], ...]:
 
 
 def _read_shape(body: Any, words: Any) -> Shape | None:
+    """Return the stored tree of an index, or None; raise ValueError for an invalid model number."""
     if body is None:
         return None
     model = body["model"]
@@ -203,6 +205,7 @@ def _read_shape(body: Any, words: Any) -> Shape | None:
 
 
 def _read_lens(folder: Path, files: dict[str, Path], number: int, numbers: dict[str, Any]) -> KernelView:
+    """Return a memory-mapped model of the index; raise ValueError if it is not complete."""
     paths = {name: files.get(f"lens-{number}/{name}.npy") for name in LENS_ARRAYS}
     arrays: dict[str, Any] = {name: None if path is None else map_array(path) for name, path in paths.items()}
     if set(numbers) != set(LENS_NUMBERS) or any(arrays[name] is None for name in ("by_word", "class_prior")):
@@ -211,6 +214,8 @@ def _read_lens(folder: Path, files: dict[str, Path], number: int, numbers: dict[
 
 
 def _read_segment(folder: Path, files: dict[str, Path], name: str, same_rows: list[bool]) -> Segment:
+    """Return a memory-mapped segment from its folder."""
+
     def array(part: str) -> Any:
         return map_array(files[f"{name}/{part}.npy"])
 

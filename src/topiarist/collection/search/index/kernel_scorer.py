@@ -180,6 +180,7 @@ class KernelScorer(Scorer):
         return np.union1d(rows, self.index.shortlist.choose_largest(self._vectors, allowed))
 
     def _score(self, segments: Sequence[Segment]) -> Floats:
+        """Return the weighted sum of kernel and BM25, minus the scores of the unlike query."""
         engine, total = self.index._engine, np.zeros(sum(map(len, segments)))
         of_kernel, word_weights = self.weights
         if self.views:
@@ -269,6 +270,7 @@ def _view(
     query: QueryCounts, narrowed: KernelView, row: Floats, topical: Floats, of_lens: Sequence[str],
     *, scales: tuple[float, float], dtype: Any,
 ) -> View:  # fmt: skip
+    """Return the query through one model: its posteriors and the vectors that score documents."""
     words = np.arange(len(query.columns))
     meet, mixture = scores.compute_query_vectors(narrowed, words, np.broadcast_to(row, (len(words), row.shape[1])))
     meet = meet * (scales[1] * query.shares)[:, None]

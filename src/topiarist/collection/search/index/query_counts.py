@@ -56,6 +56,7 @@ class TextReader:
 
     @cached_property
     def _column(self) -> Callable[[str], int | None]:
+        """Function from a word to its column, by the word itself or by its stem."""
         columns = self.vocabulary.columns
         language = self.settings.stem
         if language is None:
@@ -72,6 +73,7 @@ class TextReader:
         return self._count(filter(self.settings.tokenizer.is_word, tokens), " ".join(tokens))
 
     def _count(self, tokens: Iterable[str], text: str) -> QueryCounts:
+        """Return the counts of known words and the unknown words; phrases are counted from ``text``."""
         times = Counter(word for word in tokens if word not in self._stop_words)
         column_counts: Counter[int] = Counter()
         unknown = []

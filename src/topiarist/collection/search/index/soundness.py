@@ -45,6 +45,7 @@ def check_sound(index: Any, *, numbers: bool) -> None:
 
 
 def _check_lens(lens: Any, n_words: int, *, numbers: bool) -> None:
+    """Raise ValueError for invalid arrays or settings of a model; ``numbers`` checks all values."""
     shapes = {
         "by_word": (n_words, lens.n_topics), "mix": (lens.n_classes, lens.n_topics), "class_prior": (lens.n_classes,),
         "class_tokens": (lens.n_classes,), "word_information": (n_words, lens.n_topics),
@@ -62,6 +63,7 @@ def _check_lens(lens: Any, n_words: int, *, numbers: bool) -> None:
 
 
 def _check_segment(segment: Segment, index: Any, *, numbers: bool) -> None:
+    """Raise ValueError for invalid arrays of a segment; ``numbers`` checks all values."""
     n, (ends, docs, counts), words = len(segment), segment.postings, segment.words
     dtype = np.dtype(index.dtype)
     if words is not None:

@@ -199,6 +199,7 @@ def write_merged_lists(parts: Sequence[PostingLists], space: Callable[[PostingLi
     starts = np.cumsum([0, *map(len, parts)])
 
     def pieces(name: str) -> Iterator[Array]:
+        """Yield the merged postings of ``name`` block by block, in the order of forms."""
         for low, high in pairwise([0, *bounds[bounds > 0].tolist()]):
             values, forms = [], []
             for part, numbers, start in zip(parts, part_numbers, starts.tolist(), strict=False):

@@ -186,6 +186,7 @@ class WordIndex:
         self._write_about(folder, len(self.segments))
 
     def _write_about(self, folder: Path, segments: int) -> None:
+        """Write the file with format, language and number of segments."""
         about: dict[str, Any] = {
             "format": FORMAT, "version": VERSION, "language": self.language, "numbers": self.tokenizer.numbers,
             "segments": segments, "segmenter": self.tokenizer.words,

@@ -76,7 +76,7 @@ def find_similar_pairs(
 def _add_close_pairs(
     vectors: Floats, rows: Array, min_cosine: float, max_pairs: int, best_before: tuple[Array, int]
 ) -> tuple[Array, int]:
-    """Add the closest pairs of some documents (row, row, cosine) to the closest so far, and count all pairs."""
+    """Return the closest pairs of ``rows`` and of the pairs so far, and the number of all close pairs."""
     single, (best, number), start = vectors[rows].astype(np.float32), best_before, 0
     while start < len(rows):
         step = max(1, MAX_CELLS // (len(rows) - start))

@@ -84,7 +84,7 @@ def _guard(find_faults: Callable[[T], Iterator[Finding]], target: T) -> Iterator
 
 
 def repair_folder(path: str | os.PathLike[str]) -> list[Finding]:
-    """Rebuild the full-text index and remove leftovers under the lock; return the remaining findings."""
+    """Rebuild the full-text index and remove leftovers under the lock; check again and return the findings."""
     folder = Folder.open(path)
     try:
         with suppress(DamagedError), folder.writing() as generation, generation.database.transaction():

@@ -135,7 +135,7 @@ class Collection:
         return collection
 
     def _read_state(self) -> None:
-        """Read the current state; values of an earlier state are dropped."""
+        """Read the current state and forget cached values of an earlier one; raise DamagedError without a state."""
         current = edit_log.current(self.generation.database)
         if current is None:
             raise DamagedError(

@@ -99,7 +99,7 @@ class Description:
 
 
 def write_part(generation: Generation, role: str, rows: Any, counting: Counting | None = None) -> Part:
-    """Write rows of documents as a part of a collection, the counts of a first piece with the rules of counting."""
+    """Write a row for each document as a new part; ``counting`` adds the rules of counting to it."""
     with new_part(generation, role) as part:
         write_rows(part.folder, role, rows)
         if counting is not None:
@@ -117,7 +117,7 @@ def write_rows(folder: Path, role: str, rows: Any) -> None:
 
 
 def read_rows(folder: Path, role: str) -> Any:
-    """Return the rows of ``write_rows``, mapped."""
+    """Return the rows that ``write_rows`` wrote, as a memory-mapped matrix."""
     if role not in DENSE_TYPES:
         return read_matrix(folder)
     with reading(str(folder / ARRAYS)):

@@ -83,7 +83,7 @@ def get_compared_text(document: Document, counting: Counting) -> str:
 
 
 def find_copies_among(collection: Collection, documents: Sequence[Document]) -> tuple[Duplicates, Array]:
-    """Return the duplicates among new documents, in rows after the present ones, and the new signatures."""
+    """Return the duplicates among new documents, numbered after the stored ones, and the new signatures."""
     minima, counting = collection.minima, collection.counting
     texts, n_before = [get_compared_text(document, counting) for document in documents], len(minima)
     new_minima = compute_text_signatures([counting.text_of(document) for document in documents])

@@ -42,7 +42,7 @@ MIN_DOCUMENTS = 50  # documents with vectors; fewer give no threshold
 def load_vectors(
     generation: Generation, source: Any, n_docs: int, report: Callable[[str], None] = lambda _: None
 ) -> Floats | None:
-    """Return the embeddings of all documents of a grow, resuming from the stored parts; None without a source."""
+    """Return all embeddings of a grow; compute and store missing ones in parts. None without a source."""
     settings = facts.settings(generation.database)
     if settings.get(READ_VECTORS):
         vectors: Floats = contents.read_rows(open_part(generation, settings[READ_VECTORS]), VECTORS)
@@ -131,7 +131,7 @@ def with_vectors(generation: Generation, state: State) -> State:
 
 
 def vectors_for(collection: Collection, documents: Sequence[Document], first: int, source: Any) -> Floats | None:
-    """Return vectors of new documents from a source or the collection's encoder; None if words decide alone."""
+    """Return vectors of new documents, from a source or the encoder; None if words decide or without one."""
     vectors = collection.vectors
     if vectors is None or (source is not None and has_word_vectors(collection)):
         if source is not None:

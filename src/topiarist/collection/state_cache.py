@@ -17,7 +17,7 @@ class StateCache:
         self._dependencies: dict[str, str] = {}
 
     def get(self, name: str, dependency: str, compute: Callable[[], T]) -> T:
-        """Return the value of a name, computed if it is not in the cache."""
+        """Return the cached value of a name, or compute and keep it with the ``dependency`` that limits its use."""
         if name not in self.values:
             value, self._dependencies[name] = compute(), dependency
             self.values.setdefault(name, value)

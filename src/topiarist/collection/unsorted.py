@@ -84,7 +84,7 @@ def remove_unsorted(
 
 
 def find_explained(fitted: TreeModel, counts: Csr, best: Ints, copies: Duplicates) -> Bools:
-    """Return which documents a node below the root explains better than the collection does.
+    """Return the mask of documents that a node below the root explains better than the collection does.
 
     ``best`` is the class of each document. Words of duplicates count once. A document with a duplicate has words of its
     own and of another document.
@@ -135,7 +135,7 @@ def _compute_gain(counts: Csr, node_words: Floats, total: Floats, own: Bools) ->
 
 
 def find_unknown(documents: Documents, counts: Csr, counting: Counting, languages: Sequence[str]) -> Ints:
-    """Return the documents of mostly unknown words, without a detected language."""
+    """Return the rows of documents with mostly unknown words and without a detected language."""
     tokens = count_tokens(counts)
     rows = np.flatnonzero((tokens < FEW_TOKENS) & (np.array(languages) == ""))
     if len(rows) > MAX_EXAMINED:
@@ -164,7 +164,7 @@ def find_language_classes(
 
 
 def find_foreign(codes: Sequence[str], places: Ints, classes: Values[int]) -> Bools:
-    """Return the documents in languages with few documents and without classes of their own.
+    """Return the mask of documents in languages with few documents and without classes of their own.
 
     If these documents are not few together, there are none.
     """
@@ -179,7 +179,7 @@ def find_foreign(codes: Sequence[str], places: Ints, classes: Values[int]) -> Bo
 
 
 def explain_unsorted(collection: Collection, rows: Sequence[int]) -> list[str]:
-    """Return the reason why documents are unsorted, a key of ``display.first_sentence.REASONS``."""
+    """Return for each row why it is unsorted, as a key of ``display.first_sentence.REASONS``."""
     shares, tokens = collection.shares[list(rows)], count_tokens(collection.counts[list(rows)])
     first = min(rows, default=0)
     codes = language_codes(collection.generation.database, range(first, max(rows, default=-1) + 1))

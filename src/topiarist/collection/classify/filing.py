@@ -67,7 +67,7 @@ class Filing:
         return tuple(self.levels(step / STEPS) for step in range(STEPS))
 
     def levels_at(self, rho: float) -> Array:
-        """Return the level at which each document is filed."""
+        """Return the level at which each document is filed: 0 without headings, ``UNFILED`` if too uncertain."""
         if self.predictions.best is not None:
             return find_deepest_levels(self.predictions.best[1], rho)
         levels = np.full(len(self.rows), UNFILED)
@@ -80,7 +80,10 @@ class Filing:
         return is_certain
 
     def levels(self, rho: float) -> tuple[Level, ...]:
-        """Measure held-out documents filed at categories, at headings from the lowest level up, and unfiled."""
+        """Return the share and accuracy of held-out documents filed at each level.
+
+        Categories come first, then headings from the lowest level up, then unfiled documents.
+        """
         basis, n = self.basis, max(len(self.basis.rows), 1)
         if self.predictions.best is None:
             is_certain = self.basis_certainty >= np.float32(rho)
@@ -115,7 +118,7 @@ _lock = threading.Lock()
 
 
 def load_filing(collection: Collection, categories: Categories) -> Filing:
-    """Return the categories of a sample of documents, cached by model and by the last judgement."""
+    """Return a sample of documents with predicted categories and certainties, cached until the next judgement."""
     is_training_data = categories.heldout is None or not len(categories.heldout.rows)
     number = Judgements(collection.generation.database).last_number() if is_training_data else 0
     # the cached value keeps the model alive, so that no other model gets its id
@@ -209,7 +212,7 @@ class FiledRows:
 
 
 def list_filed_documents(filing: Filing, label: str, rho: float) -> FiledRows | None:
-    """Return the documents filed at a category or heading with a certainty; None for an unknown name."""
+    """Return the documents filed at a category or heading with at least ``rho``; None for an unknown name."""
     names, headings = filing.categories.names, filing.categories.headings
     if label in names:
         place = names.index(label)
@@ -228,7 +231,7 @@ def list_filed_documents(filing: Filing, label: str, rho: float) -> FiledRows | 
 
 
 def list_confused_documents(filing: Filing, label: str, predicted_label: str) -> FiledRows:
-    """Return the held-out documents with one label for which the model predicted another."""
+    """Return the held-out documents with ``label`` for which the model predicted ``predicted_label``."""
     names = list(filing.categories.names)
     pairs = filing.basis.list_confused(names.index(label), names.index(predicted_label))
     rows, score = np.array([row for row, _ in pairs], np.int64), np.array([score for _, score in pairs], np.float32)
@@ -265,7 +268,7 @@ class FilingAnswer:
 def explain_filing(
     collection: Collection, filing: Filing, documents: FiledRows, n_alternatives: int
 ) -> list[FilingAnswer]:
-    """Return the reasons for the label of each of these documents; empty without documents."""
+    """Return the label, headings, certainties and alternatives of each of these documents."""
     if not len(documents.rows):
         return []
     counts, names = collection.all_counts[documents.rows], filing.categories.names

@@ -59,7 +59,7 @@ class Judgements(JudgementTable):
             return self._write(row, kind, old_labels, new_labels)
 
     def undo_last(self, row: int, *, expected: int) -> Judgement:
-        """Restore the labels that a document had before its last judgement."""
+        """Restore the labels before the last judgement and record this; raise UsageError without a judgement."""
         with self.database.transaction():
             labels = self._check_last_entry(row, expected)
             last = self.of([row]).get(row)
@@ -68,7 +68,7 @@ class Judgements(JudgementTable):
             return self._write(row, TAKE_BACK, labels, last.before)
 
     def update_counts(self, counts: Counter[str], number: int) -> Counter[str]:
-        """Return the number of documents of each label, updated by the judgements since an entry."""
+        """Return a copy of label counts with all judgements after entry ``number`` applied."""
         now = counts.copy()
         for judgement in self.since(number):
             now.subtract(set(judgement.before))

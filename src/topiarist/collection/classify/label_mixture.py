@@ -134,7 +134,7 @@ def learn_mixture(
 
 
 def _make_points(collection: Collection, seed: int) -> tuple[str, Floats]:
-    """Return the kind of the features, and a point for each document; zeros for a document without any."""
+    """Return the kind and values of the features: vectors, otherwise LSI of the counts; zeros without any."""
     vectors = collection.encoder_vectors
     if vectors is not None:
         return VECTORS, np.asarray(vectors, np.float64)

@@ -89,7 +89,7 @@ def count_labels_in_topics(
 
 
 def compute_agreement(figures: Figures) -> float | None:
-    """Return the current NMI of first labels and topics; None with fewer than two labels."""
+    """Return the NMI (0 to 1) of first labels and current topics; None with fewer than two labels."""
     labels = figures.collection.documents.first_labels(figures.n_docs)
     if len({label for _, label in labels}) < 2:
         return None

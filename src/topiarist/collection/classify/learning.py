@@ -95,7 +95,7 @@ def learn_categories(
     seed: int = 0,
     progress: ProgressReporter = NO_PROGRESS,
 ) -> Quality:
-    """Learn categories from labels by document id, from a column, or from the imported labels.
+    """Learn and store categories from labels by document id, from a column, or from the imported labels.
 
     ``column`` is any column that can group documents; ``separator`` splits its values. Without labels and ``column``
     the only column with a label name is used.
@@ -252,7 +252,7 @@ def _number_groups(linked_places: Sequence[Sequence[int]], rows: Array, n_docs: 
 def split_heldout(
     labels_of_rows: Sequence[Sequence[str]], holdout: float, seed: int, linked_places: Sequence[Sequence[int]] = ()
 ) -> tuple[Array, Array]:
-    """Return the held-out and the remaining places; groups stay together, and no label loses its last document."""
+    """Return the held-out and the remaining indices; linked documents stay together, each label keeps one."""
     linked_places = linked_places or [[place] for place in range(len(labels_of_rows))]
     order, n_heldout = np.random.default_rng(seed).permutation(len(linked_places)), int(holdout * len(labels_of_rows))
     remaining, heldout = Counter(name for names in labels_of_rows for name in set(names)), list[int]()

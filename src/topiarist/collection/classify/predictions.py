@@ -128,7 +128,7 @@ def write_predictions(folder: Path, rows: Array, predictions: PredictedLabels) -
 
 
 def read_predictions(folder: Path) -> tuple[Array, PredictedLabels]:
-    """Return the stored predictions and the rows of their documents, memory-mapped."""
+    """Return the rows of documents and their stored predictions, memory-mapped."""
     arrays = map_tensors(folder / PREDICTIONS_FILE)
     with reading(str(folder / PREDICTIONS_FILE)):
         best = (arrays["groups"], arrays["certainty"]) if "groups" in arrays else None
@@ -167,7 +167,7 @@ class Categories:
         return {"vectors": vectors} if vectors is not None and self.uses_vectors else {}
 
     def predict(self, counts: Csr, vectors: Floats | None = None) -> list[tuple[tuple[str, ...], tuple[float, ...]]]:
-        """Return labels and certainties of each document; none for a document without known words or vector."""
+        """Return labels and certainties of each document, certainties only for single labels; empty if unknown."""
         empty = np.diff(counts.indptr) == 0
         if vectors is not None and self.uses_vectors:
             empty &= ~find_rows_with_vectors(vectors)
@@ -186,6 +186,7 @@ class Categories:
         return np.asarray(indicator.toarray() if hasattr(indicator, "toarray") else indicator) > 0
 
     def _needs(self, n_docs: int, vectors: Floats | None) -> Floats | None:
+        """Return the share that each label needs in each document; None for a model without thresholds."""
         if self.model.label_threshold_ is None:
             return None
         needs: Floats = self.model.label_thresholds(n_docs, **self._vector_arguments(vectors))
@@ -300,7 +301,10 @@ class HeldOut:
         return 1.0 - len(wrong) / max(len(self.rows), 1)
 
     def estimate_precision(self, score: Array) -> Array:
-        """Return the precision of labels with similar scores; it rises with the score and is never 0 or 1."""
+        """Return the probability that labels with these scores are correct.
+
+        It rises with the score and is never 0 or 1.
+        """
         order = np.argsort(self.told_score, kind="stable")
         if not len(order):
             return np.full(len(score), 0.5)

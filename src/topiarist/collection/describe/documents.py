@@ -217,7 +217,7 @@ def load_parent_details(collection: Collection, id: str) -> ParentDetails | None
 
 
 def list_places(collection: Collection, shares: Any, min_share: float = MIN_PLACE_SHARE) -> list[tuple[Place, ...]]:
-    """Return the topics with classes in which each document has at least ``min_share``, the largest first."""
+    """Return for each row of ``shares`` its topics with at least ``min_share``, the largest share first."""
     outline = collection.outline
     ends, column = np.unique(outline.class_nodes, return_inverse=True)
     shares_of_ends = np.zeros((len(shares), len(ends)))

@@ -57,7 +57,7 @@ def plot_time(
     spread = source.over_time(by) if isinstance(source, Collection) else source
     if not len(spread.periods):
         raise UsageError("no document has a date", hint="Add documents with dates.")
-    axes: Axes = _new_axes(ax, (8.0, 4.0))
+    axes: Axes = _ensure_axes(ax, (8.0, 4.0))
     filled = np.flatnonzero(spread.periods.documents > 0)
     days = np.array(spread.periods.first, "datetime64[D]")[filled]
     mean = spread.periods.documents @ spread.table.share
@@ -98,7 +98,7 @@ def plot_compare(
     (left, left_names), (right, right_names) = sides
     table = left.T @ right
     share = table / np.maximum(table.sum(axis=1, keepdims=True), 1e-12)
-    axes: Axes = _new_axes(ax, (2.5 + 0.32 * len(right_names), 2.0 + 0.28 * len(left_names)))
+    axes: Axes = _ensure_axes(ax, (2.5 + 0.32 * len(right_names), 2.0 + 0.28 * len(left_names)))
     axes.imshow(share, cmap="Greens", vmin=0, vmax=1, aspect="auto")
     axes.set_xticks(range(len(right_names)), right_names, rotation=60, ha="right", fontsize=8)
     axes.set_yticks(range(len(left_names)), left_names, fontsize=8)
@@ -118,8 +118,8 @@ def _shorten(name: str) -> str:
     return plain if len(plain) <= MAX_LETTERS else f"{plain[: MAX_LETTERS - 1]}…"
 
 
-def _new_axes(ax: Axes | None, size: tuple[float, float]) -> Any:
-    """Return ``ax``, or the axes of a new matplotlib figure if ``ax`` is None."""
+def _ensure_axes(ax: Axes | None, size: tuple[float, float]) -> Any:
+    """Return ``ax``, or the axes of a new matplotlib figure without one."""
     if ax is not None:
         return ax
     from matplotlib import pyplot

@@ -44,7 +44,7 @@ RUN_LENGTH = 512  # neighbours among them
 
 
 def select_runs(number: int, n_selected: int, run_length: int) -> Array:
-    """Return ``n_selected`` of ``number`` places, in evenly spaced runs of neighbours."""
+    """Return ``n_selected`` indices below ``number``, in evenly spaced runs of neighbours."""
     n_runs = -(-n_selected // run_length)
     starts = np.linspace(0, max(number - run_length, 0), n_runs).astype(np.int64)
     places = np.unique((starts[:, None] + np.arange(run_length)).ravel())
@@ -167,7 +167,7 @@ class Figures:
         return counts
 
     def shares_under(self, node: int) -> Array:
-        """Return the share of each document under a node."""
+        """Return the share of each document in a node and all nodes below it, cached."""
 
         def compute() -> Array:
             shares: Array = self.collection.shares @ self.mask[:, node].astype(np.float32)
@@ -190,7 +190,7 @@ class Figures:
         return self.tree.in_order(lambda node: (-self.sizes[node], node), root)
 
     def rank(self, sort: str) -> Array:
-        """Return the place of each document in an order without topics: "longest", "newest" or "name"."""
+        """Return the position of each document in the order "longest", "newest" or "name", without topics; cached."""
 
         def compute() -> Array:
             """Compute the position of each document in the order."""
@@ -205,7 +205,7 @@ class Figures:
         return self.compute_once(("rank", sort), compute)
 
     def list_rows(self, node: int, sort: str, show: str) -> Array:
-        """Return the rows of a node. ``show``: "all", "here" (at least half in the topic) or "hard" (unassigned)."""
+        """Return the sorted rows of a node. ``show``: "all", "here" (at least half in it) or "hard" (unassigned)."""
 
         def compute() -> Array:
             """Compute the sorted rows."""

@@ -81,7 +81,7 @@ class UniqueIds:
         self.last_numbers: dict[str, int] = {}  # last number of each id, so that numbers are not searched again
 
     def assign_id(self, document: Document) -> Document:
-        """Return the document with a unique id."""
+        """Return the document with a unique id, and register it; raise InputError for a known id without ``rename``."""
         if document.id in self.ids:
             if not self.rename:
                 raise InputError(
@@ -113,7 +113,10 @@ class Addition:
     def add(
         self, documents: list[Document], counts: Csr, shares: Csr, vectors: Floats | None = None, *, learn: bool
     ) -> State:
-        """Return the state with these documents; duplicates are learned once and placed with their original."""
+        """Write the parts of added documents and return the new state.
+
+        Duplicates are learned once and placed with their original. Without ``learn`` the model stays.
+        """
         duplicates, minima = find_copies_among(self.collection, documents)
         save_duplicates(self.generation.database, duplicates)
         self.copies = load_duplicates(self.generation.database)
@@ -137,7 +140,7 @@ class Addition:
         return state.with_part(SEARCH, search.name)
 
     def _add_piece(self, state: State, role: str, rows: Any, read_rows: Callable[[], Any]) -> State:
-        """Return a state with these rows, as one more piece or merged with all others."""
+        """Write rows as a new part and return a state with it; too many pieces are merged into one."""
         counting = None
         if len(state.pieces(role)) >= MAX_PIECES:
             rows, state = contents.stack_rows([read_rows(), rows]), state.with_pieces(role, [])
@@ -146,7 +149,10 @@ class Addition:
         return state.with_piece(role, self.parts[-1].name)
 
     def _learn(self, state: State, counts: Csr, vectors: Floats | None) -> State:
-        """Return a state with the model after the batch, new words of its topics, and new shares of all documents."""
+        """Continue the fit with new documents, write the result and return the new state.
+
+        The model, the words of its topics and the shares of all documents are new.
+        """
         model = contents.read_tree_model(self.collection.part(self.state.parts[TREE]))  # a copy that learning changes
         counts = self.collection.counting.apply_word_edits(counts)
         is_new = self.copies.find_first_documents(state.n_docs)[self.state.n_docs :]

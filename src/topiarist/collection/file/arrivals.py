@@ -385,7 +385,7 @@ class _EndOfStream:
 
 
 def _take_batch(waiting: Queue[T | _EndOfStream], size: int, patience: float) -> tuple[list[T], _EndOfStream | None]:
-    """Return the items in the queue after waiting for the first, and those that arrive within ``patience`` s."""
+    """Wait for an item; return it with later ones within ``patience`` s, and the end of the stream if reached."""
     batch: list[T] = []
     item = waiting.get()
     deadline = time.monotonic() + patience

@@ -18,7 +18,10 @@ _INVALID = re.compile(r"[^\w\s.,()&+-]+")
 
 
 def plan_moves(rows: Sequence[FiledDocument], folder: str) -> tuple[dict[str, str], int]:
-    """Return the target of each file, and the number of documents without their own file (rows, messages, members)."""
+    """Return the target of each file, and the number of documents without a file of their own.
+
+    Such documents are rows of tables, messages and members of archives. No file is moved.
+    """
     per_source = Counter(row.document.source for row in rows)
     moves: dict[str, str] = {}
     targets: set[str] = set()

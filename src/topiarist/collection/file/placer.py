@@ -74,7 +74,10 @@ class Placer:
         n_words: int = 5,
         vectors: Floats | None = None,
     ) -> Places:
-        """Place documents at the deepest node whose certainty exceeds ``rho``, by their words and vectors, if any."""
+        """Return the deepest node with a certainty above ``rho`` for each document, by words and vectors, if any.
+
+        The result also has the deciding words, the likelihood and, with ``limits``, which documents are unusual.
+        """
         rows = np.ascontiguousarray(compute_posterior(self.model, counts, vectors), self.by_word.dtype)
         certainties = calibrate_posterior(rows, self.calibration)
         nodes = levels.node_posterior(self.tree, self.class_nodes, certainties)

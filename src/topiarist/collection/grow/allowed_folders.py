@@ -41,7 +41,7 @@ def grant_originals(folder: str | os.PathLike[str], places: Iterable[str], *, ke
 
 
 def read_allowed_folders(folder: str | os.PathLike[str]) -> set[str]:
-    """Return the places of originals; none if other users could have written the grants."""
+    """Return the folders whose originals may be opened; none if other users could write the grants."""
     path = _file(folder)
     try:
         if not all(_is_ours(entry) for entry in (path.parent, path)):

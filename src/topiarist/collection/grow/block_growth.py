@@ -102,7 +102,7 @@ class BlockGrowth:
 
     @contextmanager
     def blocks(self, counts: Csr, rows: Ints | None = None) -> Iterator[BlockStore]:
-        """Write the counts of all documents, or of ascending rows, to a temporary folder of blocks.
+        """Write counts of all documents, or of ascending rows, to blocks in a folder that is deleted afterwards.
 
         Folders of killed grows are deleted.
         """

@@ -40,7 +40,7 @@ class CheckpointJournal:
         self._last = time.monotonic()
 
     def recall(self) -> Checkpoint | None:
-        """Return the newest checkpoint; None if it cannot be read or another version grew it."""
+        """Return the newest checkpoint and report it; None if it cannot be read or has another version."""
         try:
             names = checkpoint_names(self.generation.database)
             checkpoint = read_checkpoint(open_part(self.generation, names[-1])) if names else None

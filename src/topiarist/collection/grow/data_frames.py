@@ -107,7 +107,7 @@ class SeriesDocuments:
 
 
 def _plain(value: Any) -> object:
-    """A cell as Python has it: None for what is missing, lists for arrays, a day for a moment at midnight."""
+    """Convert a cell to a Python value: None if it is missing, lists for arrays, a day for a moment at midnight."""
     if value is None or isinstance(value, str):
         return value
     if hasattr(value, "tolist") and not isinstance(value, datetime.date):

@@ -64,7 +64,7 @@ class Inspection:
 
 
 def inspect_documents(state: GrowState, reading: SourceReading) -> Inspection:
-    """Decide how the documents are counted."""
+    """Return the main language, the counting rules and the repeated lines of the stored documents."""
     recipe, reporter, documents = state.recipe, state.options.reporter, Documents(state.database)
     reporter.show_detail("lines that many documents share")
     language = find_main_language(recipe, documents, reading.language)
@@ -73,7 +73,7 @@ def inspect_documents(state: GrowState, reading: SourceReading) -> Inspection:
 
 
 def find_main_language(recipe: Recipe, documents: Documents, first: Language) -> Language:
-    """Return the language of a sample of all documents, or of the first ones if these suffice."""
+    """Return the language of a sample of all documents, or ``first`` if it is fixed or none is detected."""
     if recipe.language != AUTO or recipe.languages == ONE or len(documents) <= SAMPLE:
         return first
     rows = range(0, len(documents), -(-len(documents) // SAMPLE))
@@ -135,7 +135,7 @@ def count_documents(state: GrowState, reading: SourceReading, inspection: Inspec
 def _count_texts(
     state: GrowState, reading: SourceReading, inspection: Inspection, lines: RepeatedLineFilter
 ) -> tuple[Corpus, Languages, ScratchArray]:
-    """Return the counts, the language of each document, and the signatures: every text is tokenised once."""
+    """Return the counts, the language and the signature of each document; every text is tokenised once."""
     settings, scratch = inspection.settings, state.scratch
     signatures = ScratchArray(scratch, np.uint32, (N_HASHES,))
 

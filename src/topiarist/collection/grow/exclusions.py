@@ -33,7 +33,7 @@ class RepeatedLineFilter:
     words: int = 0
 
     def iter_documents(self, documents: Documents) -> Iterator[Document]:
-        """Yield documents without repeated lines, with a new title if the title is a repeated line."""
+        """Yield documents without repeated lines; count these lines, and store titles that replace one."""
         forms = self.repeated.forms
         if not forms:
             yield from documents.iterate()

@@ -81,7 +81,7 @@ class FittedModel:
 
 
 def load_counts(state: GrowState) -> TrainingData:
-    """Map the counts and get the embeddings."""
+    """Load the counts with word edits, the rows to fit, and embeddings, which are computed if missing."""
     generation, options, database = state.generation, state.options, state.database
     settings = facts.settings(database)
     folder = open_part(generation, settings[READ])
@@ -111,7 +111,7 @@ def load_counts(state: GrowState) -> TrainingData:
 
 
 def fit_tree(state: GrowState, data: TrainingData) -> FittedModel:
-    """Grow the tree, from its last checkpoint if there is one."""
+    """Grow the tree by words and vectors, from its last checkpoint if there is one; store new checkpoints."""
     recipe, reporter = state.recipe, state.options.reporter
     dtype = working_dtype(None, data.corpus.counts, TILE_COLUMNS)
     prepare_kernels(dtype, *KERNELS, notice=reporter.begin_phase, device=state.options.device)
@@ -253,7 +253,7 @@ def _describe_vector_weight(model: Any, state: GrowState) -> str:
 
 
 def _fit_online(model: Any, corpus: Corpus, data: dict[str, Any]) -> Any:
-    """Grow a tree on a sample, and learn from all other documents in batches and random order."""
+    """Fit a model to a sample, then continue with the remaining documents in batches of random order."""
     order = np.random.default_rng(0).permutation(corpus.n_docs)
     first = np.sort(order[:ONLINE_SAMPLE])
     model.fit(corpus.counts[first], **{name: None if value is None else value[first] for name, value in data.items()})

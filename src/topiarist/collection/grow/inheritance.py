@@ -422,7 +422,7 @@ class IncomingDocuments:
             self.messages.append(f"{documents} that people added before {verb(number)} carried over")
 
     def _report_missing(self, old: Collection, source_ids: set[str], text_hashes: set[int]) -> None:
-        """Report documents from before whose texts are not in the sources, and those with another id."""
+        """Append messages on old documents that the sources lack, or have under another id."""
         ids = old.documents.ids()[: count_grown_documents(old)]
         rows = [row for row, id in enumerate(ids) if id not in source_ids and get_parent_id(id) not in source_ids]
         missing = []

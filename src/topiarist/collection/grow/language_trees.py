@@ -130,7 +130,7 @@ def join_wordless(groups: list[tuple[str, Ints]], counts: Csr) -> list[tuple[str
 
 
 def divide_topics(n_topics: int | None, sizes: Sequence[int]) -> list[int | None]:
-    """Return the number of topics of each language, by its documents, at least one."""
+    """Return the number of topics of each language by its documents, at least one; None if none is set."""
     if n_topics is None:
         return [None] * len(sizes)
     total, numbers = sum(sizes), list[int]()

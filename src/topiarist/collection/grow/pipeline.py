@@ -97,7 +97,10 @@ def grow_collection(
 
 
 def _is_counted(state: GrowState) -> bool:
-    """Return whether an unfinished grow with the same sources and recipe has counted all documents."""
+    """Return whether an unfinished grow has counted all documents.
+
+    Raise UsageError if its sources or its recipe differ.
+    """
     settings = facts.settings(state.database)
     if not settings.get(READ):
         return False
@@ -111,7 +114,7 @@ def _is_counted(state: GrowState) -> bool:
 
 
 def _note_environment(state: GrowState) -> None:
-    """Record and report that a grow resumes in another environment."""
+    """Store the present environment and report if a grow resumes in another one."""
     database, settings = state.database, facts.settings(state.database)
     before, now = settings.get(LAST_STAGE, settings[MADE_WITH]), state.options.environment
     names = [name for name, value in now.items() if before.get(name) != value]
@@ -126,7 +129,7 @@ def _note_environment(state: GrowState) -> None:
 
 
 def _finish_tree(state: GrowState) -> tuple[State, Parts]:
-    """Fit, describe and index, unless a stopped grow has done so."""
+    """Fit, describe and index; return the state and its parts, or the state that a stopped grow completed."""
     complete = edit_log.current(state.database)
     if complete is not None:
         return State.from_dict(complete[1]), ()
@@ -137,7 +140,7 @@ def _finish_tree(state: GrowState) -> tuple[State, Parts]:
 
 
 def describe_topics(state: GrowState, data: TrainingData, fit: FittedModel) -> tuple[State, Parts]:
-    """Write the model, the shares of all documents, and the names and words of all topics."""
+    """Write the model, the shares, and the names and words of all topics; return the state and its parts."""
     generation, recipe = state.generation, state.recipe
     state.options.reporter.begin_phase("Describing the topics")
     facts_known: dict[str, Any] = {"familiar": compute_familiarity_limits(generation, data.counting)}
@@ -180,7 +183,7 @@ def _training_rows(state: GrowState, data: TrainingData, fit: FittedModel) -> In
 def index_documents(
     state: GrowState, data: TrainingData, fit: FittedModel, state_with_topics: State, parts: Parts
 ) -> tuple[State, Parts]:
-    """Index the documents by words and by meaning."""
+    """Write the indexes of words and of meaning; return the state with them and all parts."""
     generation, reporter, documents = state.generation, state.options.reporter, data.documents
     reporter.begin_phase("Indexing")
     reporter.show_detail("the words of all texts")
@@ -199,7 +202,7 @@ def index_documents(
 
 
 def publish(state: GrowState, collection_state: State, parts: Parts) -> Collection:
-    """Record the grow, transfer user edits of the old collection, and replace it."""
+    """Record the grow with inherited user edits, replace the old collection and open the new one."""
     database, generation = state.database, state.generation
     if edit_log.current(database) is None:
         with database.transaction():
@@ -224,7 +227,7 @@ def _was_interrupted(state: GrowState, collection_state: State) -> bool:
 
 
 def _inherit_edits(state: GrowState, collection_state: State) -> tuple[State, NameChanges]:
-    """Return the state with the user edits of the collection that is replaced, and the changes of names."""
+    """Return the state with user edits of the replaced collection and the changed names; report notes."""
     old = inheritance.open_previous(os.fspath(state.growing.path))
     changes = NameChanges()
     if old is None:
@@ -243,7 +246,7 @@ def _inherit_edits(state: GrowState, collection_state: State) -> tuple[State, Na
 
 
 def find_same_collection(folder: str, made_from: str | None, *, resume: bool) -> Collection | None:
-    """Return the collection of the folder if the grow would make the same one; another one is an error."""
+    """Open the collection if the same grow made it; None to grow; raise UsageError for another one."""
     root = Path(folder)
     if not is_collection(root):
         return None

@@ -118,7 +118,7 @@ def check_steadiness(
 
 
 def _grow_half(corpus: Corpus, recipe: Recipe, n_threads: int | None, vectors: Floats | None) -> DocumentAssignments:
-    """Return all documents in a tree that grew on half of them."""
+    """Grow a tree on a random half of the documents, and return all documents assigned in it."""
     order = np.random.default_rng(recipe.seed).permutation(corpus.n_docs)
     half = np.sort(order[: (len(order) + 1) // 2])
     sample = corpus.subset(half)

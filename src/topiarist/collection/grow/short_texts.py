@@ -26,7 +26,7 @@ MIN_KNOWN_SHARE = 0.6  # of the words, each counted as often as it occurs, that 
 
 
 def are_short(corpus: Corpus, rows: Ints | None, recipe: Recipe) -> bool:
-    """Return whether the tree of these documents can grow with the bundled word vectors; ``rows`` are those kept."""
+    """Return whether the recipe allows word vectors and the texts are short; ``rows`` are the fitted documents."""
     if recipe.vectors == NO_VECTORS or recipe.model != JOINED or recipe.hierarchy is not None or recipe.online:
         return False
     lengths = np.asarray(corpus.counts.sum(axis=1)).ravel()

@@ -98,7 +98,7 @@ class OtherLanguages:
     tie_note: str = ""
 
     def exclude(self, documents: Iterable[tuple[str, Document]], code: str) -> Iterator[Document]:
-        """Yield the documents of a language, from documents with their languages."""
+        """Yield the documents in the language ``code``; count the others and note each as a problem."""
         for language, document in documents:
             if not language or not code or language == code:
                 yield document
@@ -137,7 +137,7 @@ class SourceReading:
 
 
 def read_sources(state: GrowState, source: Any) -> SourceReading:
-    """Write the documents of the sources to the database."""
+    """Read the sources into the database, in place of earlier documents; note language, lines and problems."""
     recipe, generation, reporter = state.recipe, state.generation, state.options.reporter
     stored = Documents(generation.database)
     stored.clear()  # documents of a grow that was killed while it read
@@ -196,7 +196,7 @@ def _open_documents(source: Any) -> Iterator[Any]:
 def _select_language(
     recipe: Recipe, documents: Iterable[Document], generation: Generation, others: OtherLanguages, stack: ExitStack
 ) -> tuple[Language, Iterator[Document]]:
-    """Return the language of the first documents, and the documents that are grown."""
+    """Return the detected or chosen language, and the documents to grow; others are noted in ``others``."""
     if recipe.languages != ONE:
         return detect_or_parse_language(iter(documents), recipe.language)
     if recipe.language != AUTO:

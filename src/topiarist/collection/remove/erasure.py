@@ -257,7 +257,7 @@ def _iterate_blocks(collection: Collection) -> Iterator[range]:
 
 
 def _describe_places(places: Sequence[str], earlier: EarlierRemovals) -> Iterator[str]:
-    """Yield notes about user texts with words of the documents, and about texts that could not be searched."""
+    """Yield notes on words that remain in names, notes or searches, and on texts that could not be searched."""
     if places:
         rest = f" and {len(places) - MAX_PLACES:,} more places"
         yield f"Words that only these documents had remain in {list_some(places, MAX_PLACES, rest=rest)}"
@@ -326,7 +326,10 @@ def words_of(texts: Iterable[str]) -> set[str]:
 def find_places_of_texts(
     collection: Collection, texts: Iterable[str], others: Callable[[], Iterable[str]]
 ) -> list[str]:
-    """Return the places with words of ``texts`` that no text of ``others`` has; read ``others`` only if needed."""
+    """Return where words occur that ``texts`` have, but no text of ``others`` and not the vocabulary.
+
+    ``others`` is only read if needed.
+    """
     vocabulary = collection.counting.vocabulary
     words = words_of(texts).difference(vocabulary.words, *vocabulary.forms)
     if not find_places(collection, words):
@@ -337,7 +340,10 @@ def find_places_of_texts(
 
 
 def find_places(collection: Collection, words: AbstractSet[str]) -> list[str]:
-    """Return descriptions of the places with any of the words; a description does not contain the words."""
+    """Return descriptions of the topics, notes, tags, searches and log entries with any of the words.
+
+    A description does not contain the words.
+    """
 
     def has_word(text: str) -> bool:
         return not words_of([text]).isdisjoint(words)

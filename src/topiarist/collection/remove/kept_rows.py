@@ -76,7 +76,7 @@ def write_rows(
     counting: Counting,
     columns: Bools | None = None,
 ) -> tuple[State, list[Part]]:
-    """Write the rows of the documents in ``keep`` and name the new parts in the state."""
+    """Write counts, shares, signatures and vectors of the documents in ``keep``; return state and new parts."""
     counts = collection.all_counts[keep]
     rows: dict[str, Any] = {COUNTS: counts if columns is None else counts[:, columns], SHARES: collection.shares[keep]}
     rows[MINIMA] = collection.minima[keep]
@@ -122,7 +122,7 @@ def update_tables(collection: Collection, succession: ReducedGeneration, keep: B
 
 
 def change_settings(collection: Collection, keep: Bools, state: State) -> dict[str, Any]:
-    """Return the settings that change without the removed documents."""
+    """Return the changed counts, languages, duplicates and stability of the settings; store nothing."""
     settings, database = collection.settings, collection.generation.database
     removed = np.flatnonzero(~keep).tolist()
     words = sum(
@@ -212,7 +212,7 @@ def _reduce_predictions(rows: Array, predictions: PredictedLabels, keep: Bools) 
 
 
 def _reduce_entries(values: Mapping[str, Array], stay: Bools, place: str, others: tuple[str, ...]) -> dict[str, Array]:
-    """Return the entries of the remaining documents: their new places and the values with them."""
+    """Return the entries of the remaining documents: their new indices and the values with them."""
     keep_entries = stay[values[place]]
     new_places = (np.cumsum(stay) - 1)[values[place][keep_entries]].astype(values[place].dtype)
     return {place: new_places, **{name: np.asarray(values[name][keep_entries]) for name in others}}

@@ -201,7 +201,7 @@ class EarlierRemovals:
 
 
 def find_removed(collection: Collection, ids: Iterable[str]) -> EarlierRemovals:
-    """Return the removed documents with these ids; raise UsageError for an id that the collection never had."""
+    """Read the removed documents with these ids from earlier generations; raise UsageError for an unknown id."""
     names = list(dict.fromkeys(ids))
     documents, texts, dates, read_ids = list[Document](), list[str](), list[str](), set[str]()
     for generation in collection.folder.manifest.kept:

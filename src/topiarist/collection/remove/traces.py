@@ -135,6 +135,7 @@ def _rolling_sums(data: Array) -> Array:
 
 
 def _table_places(sums: Array) -> Array:
+    """Return the index of each hash in the lookup table."""
     with np.errstate(over="ignore"):
         places: Array = ((sums * _MIXED) >> np.uint64(64 - _TABLE_BITS)).astype(np.int64)
     return places

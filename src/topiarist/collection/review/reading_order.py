@@ -86,7 +86,7 @@ class ReadingOrder:
         self._n_read_by_topic = np.zeros(0 if strata is None else int(strata.max(initial=0)) + 1, np.int64)
 
     def judge(self, row: int, relevant: bool | None, draw: str = USER_CHOICE) -> None:
-        """Record a judgement, or a skipped document (None); ignore a document that was read before."""
+        """Record a judgement, or a skip (None), and update the bound; ignore a document that was read before."""
         if not self._unread[row]:
             return
         n_counted = self.n_found + len(self.skipped)

@@ -46,7 +46,7 @@ class RelevanceModel:
         self._scores: Doubles | None = None
 
     def scores(self, answers: Mapping[int, bool], *, hit: bool = True) -> Doubles | None:
-        """Return P(relevant) of each document, fitted at once after a ``hit``; None before a relevant document."""
+        """Return P(relevant) of each document, fitted anew when due or after a ``hit``; None without relevant ones."""
         number = len(answers)
         due = (
             number < EAGER_JUDGEMENTS

@@ -145,7 +145,7 @@ class Review:
             self.order.judge(row, ANSWERS[answer], draw)
 
     def undo(self) -> int | None:
-        """Revert the last answer and return its row, or None; a label from another source stays."""
+        """Revert the last answer in the database and return its row, or None; a label from another source stays."""
         if self.last is None:
             return None
         row = self.last[0]

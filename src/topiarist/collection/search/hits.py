@@ -57,7 +57,7 @@ def _shorten(text: str) -> str:
 
 
 def find_places(collection: Collection, rows: Sequence[int], certain: float = MIN_CERTAINTY) -> list[Place]:
-    """Return the assignments of documents."""
+    """Return the deepest topic of each document with at least the certainty ``certain``, and its probability."""
     outline = collection.outline
     if not rows:
         return []
@@ -70,7 +70,7 @@ def find_places(collection: Collection, rows: Sequence[int], certain: float = MI
 
 
 def count_hits_by_node(collection: Collection, rows: Array) -> Array:
-    """Return the number of documents among ``rows`` that each node of the tree holds at least half of."""
+    """Return for each node of the tree how many of ``rows`` have at least half of their share in it."""
     outline, tree = collection.outline, collection.outline.tree
     mask = tree.path_mask(outline.class_nodes).astype(np.float64)
     count = np.zeros(len(tree), np.int64)

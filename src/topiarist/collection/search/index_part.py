@@ -140,7 +140,7 @@ def open_index(generation: Generation, name: str) -> SearchIndex:
 
 
 def add_to_index(generation: Generation, name: str, documents: list[Document]) -> Part:
-    """Add documents to a part; the new part shares unchanged files with the old one."""
+    """Add documents to a search part; return a new part, which shares unchanged files with the old one."""
     old = open_part(generation, name)
     with new_part(generation, SEARCH) as part:
         link_tree(old, part.folder, excluded_names=(LIST,))

@@ -180,7 +180,7 @@ class DefaultScorer(Scorer):
         )
 
     def _look_up(self, rows: Array) -> tuple[Floats | None, Floats]:
-        """Return cosines and kernel of some documents, by their rising rows; values of former calls are kept."""
+        """Return cosines and kernel scores of documents by rising rows; each is computed once and cached."""
         cached_rows, cosines, kernel_scores = self._lookup_cache
         at = np.minimum(np.searchsorted(cached_rows, rows), max(len(cached_rows) - 1, 0))
         new = rows if not len(cached_rows) else rows[cached_rows[at] != rows]

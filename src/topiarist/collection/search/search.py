@@ -123,7 +123,7 @@ class Search:
         return cls(collection, Query(), examples=Examples(examples, tuple(unlike)))
 
     def _look_up_examples(self) -> Examples:
-        """Return the examples that the query names; a parent document has the rows of its passages."""
+        """Return rows of like and unlike examples, without rows in both, and the examples that do not exist."""
         rows_by_condition = {
             condition: _find_rows(self.collection, condition.value) for condition in dict.fromkeys(self.query.likes)
         }
@@ -312,7 +312,10 @@ class Search:
         return self._explain_matches(result, division, topic)
 
     def _hits(self, mask: Array, n: int, offset: int, why: bool, *, rank_all: bool = False) -> tuple[Hit, ...]:
-        """Return documents of a mask as hits, with the words marked; the nearest without words begin with their text."""
+        """Return ``n`` ranked documents of a mask from ``offset`` on as hits, with the words marked.
+
+        The nearest without words begin with their text.
+        """
         ranking = self._rank(mask)
         rows, scores = (values.tolist() for values in ranking.slice(n, offset, mask, rank_all=rank_all))
         reasons = self.scorer.explain_rows(rows, ranking) if why and not self._only_words else None
@@ -369,7 +372,7 @@ class Search:
         return first_copies
 
     def _divide(self, topic: str | int | None) -> _Division:
-        """Return masks of the matches and of the other documents that filters and topic leave."""
+        """Return the masks of matching and of other documents that meet the filters and are below ``topic``."""
         if topic not in self._divisions:
             allowed = self._left(topic)
             left = np.ones(len(self.collection), bool) if allowed is None else allowed
@@ -442,7 +445,7 @@ class Search:
         return find_excess_filter(self._index, self.query, finds)
 
     def _finds(self, topic: str | int | None, query: Query) -> bool:
-        """Return whether another query has matches in the same way."""
+        """Return whether another query matches any document below ``topic``, ranked in the same way."""
         search = Search(self.collection, query, self.by)
         mask = search._divide(topic).listed
         if search._is_nearest:
@@ -450,7 +453,7 @@ class Search:
         return bool(mask.any())
 
     def mark(self, text: str) -> list[Span]:
-        """Return the places of the words of the query in a text: by default in all forms, otherwise as typed."""
+        """Return the spans of the words of the query in a text: by default in all forms, otherwise as typed."""
         if self.default is None:
             return find_spans(text, self.query)
         words = self.default.words

@@ -18,7 +18,7 @@ MAX_MERGED_DOCUMENTS = 1 << 16  # documents of a segment that absorbed others
 
 
 def split_rows(segments: Sequence[S], rows: Array) -> list[tuple[S, Array]]:
-    """Return rising rows of all documents as the rows of each segment that has any."""
+    """Split rising rows by segment; return pairs of a segment and its own row numbers, without empty ones."""
     ends = np.cumsum([0, *map(len, segments)])
     cuts = np.searchsorted(rows, ends).tolist()
     return [

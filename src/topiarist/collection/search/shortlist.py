@@ -70,7 +70,7 @@ class Shortlist:
         return self.words.space.cosines(self.words.places_of(rows, self.readers), direction)
 
     def of_counts(self, counts: QueryCounts, allowed: Array | None = None) -> Array:
-        """Return the candidates for a query of counts."""
+        """Return the rows to score for a query of counts: best by its words and nearest in the word space."""
         words = [self.vocabulary.words[column] for column in counts.columns]
         word_weights, stem_counts = dict[str, float](), Counter[str]()
         for word, stem, times in zip(words, self.words.keys(words), counts.counts.tolist(), strict=True):

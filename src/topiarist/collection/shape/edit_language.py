@@ -83,7 +83,7 @@ def read_edits(text: str, *, format: str = "yaml") -> tuple[Edit, ...]:
 
 
 def parse_edit(entry: Any, place: int = 1) -> Edit:
-    """Return the edit of an entry ``{kind: {its parts}}``."""
+    """Return the edit of an entry ``{kind: {its parts}}``; ``place`` is the number of the entry in errors."""
     if not isinstance(entry, Mapping) or len(entry) != 1:
         raise UsageError(f"edit {place}: expected one edit with its name, got {shorten(entry)}", hint=EXAMPLE)
     (kind, parts), *_ = entry.items()

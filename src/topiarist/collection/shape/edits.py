@@ -279,7 +279,7 @@ def _split(shape: TreeState, edit: Split) -> TreeState:
 
 
 def _split_topic(shape: TreeState, topic: int, edit: Split) -> TreeState:
-    """Return the state with new, unnamed subtopics of a leaf; the next fit fills them."""
+    """Return the state with new subtopics of a leaf, which the next fit fills; raise UsageError otherwise."""
     if not 2 <= edit.into <= MAX_PARTS:
         raise UsageError(f"expected 2 to {MAX_PARTS} parts, got {edit.into}", hint="Write split TOPIC 2.")
     node = shape.node(topic)
@@ -321,7 +321,7 @@ def _move_topic(shape: TreeState, topic: int, under: int) -> TreeState:
 
 
 def _delete(shape: TreeState, edit: Delete) -> TreeState:
-    """Return the state without a topic, or its whole branch; its parent inherits the documents."""
+    """Return the state without a topic, or its branch; its documents and other subtopics go to its parent."""
     topic = shape.find(edit.topic)
     node = shape.node(topic)
     if node == shape.tree.root:

@@ -135,7 +135,7 @@ def _link_to_edit(generation: Generation, number: int) -> dict[str, Any]:
 
 
 def _find_unchanged_names(collection: Collection, outline: TreeState) -> frozenset[int]:
-    """Return the nodes whose names are unaffected by the edits."""
+    """Return the nodes that keep their names: no user name was removed and no word of it is ignored."""
     bare = collection.outline.titles.keys() - outline.titles.keys()
     return frozenset(
         node
@@ -145,7 +145,10 @@ def _find_unchanged_names(collection: Collection, outline: TreeState) -> frozens
 
 
 def _write_pinned_shares(collection: Collection, generation: Generation, state: State) -> tuple[State, list[Part]]:
-    """Write shares with the pinned documents under their topics; pins of a new topic wait for the fit."""
+    """Write shares with pinned documents under their topics; return the state and new parts, if any.
+
+    Pins of a new topic wait for the fit.
+    """
     rows = {name: row for row, name in enumerate(collection.documents.ids())}
     shares = pin_shares(collection.shares, state.shape, rows)
     if shares is collection.shares:
@@ -219,7 +222,10 @@ def check_expected(collection: Collection, expected: str | None) -> None:
 
 
 def last_step(generation: Generation) -> edit_log.Edit:
-    """Return the newest edit that is not undone; edits before the last few additions are not kept."""
+    """Return the newest edit that is not undone; raise UsageError if it cannot be undone.
+
+    Edits before the last few additions are not kept.
+    """
     undone_numbers = set[int | None]()
     for entry in edit_log.walk(generation.database):
         if entry.kind == UNDO:

@@ -67,7 +67,7 @@ class NameProposal:
 
 
 def update_proposals(outline: TreeState, proposals: Sequence[NameProposal]) -> tuple[NameProposal, ...]:
-    """Refuse proposals for topics that were removed or named after the proposals were made."""
+    """Return the proposals, refusing those for topics that were removed or named in the meantime."""
     current = []
     for proposal in proposals:
         if proposal.topic not in outline.topics:
@@ -99,7 +99,7 @@ def collect_topic_facts(
 
 
 def write_prompt(shape: TreeState, facts: TopicFacts) -> str:
-    """Return the prompt for a topic, with the names in ``shape``."""
+    """Return the text that asks a language model for the name of a topic, with the names in ``shape``."""
     tree, node = shape.tree, shape.node(facts.topic)
     headings = tree.path_names(node)[1:-1]
     fields = {

@@ -122,7 +122,7 @@ class _ShareTransfer:
         return shares
 
     def _part(self, number: int, node: int) -> None:
-        """Distribute the documents of a split topic to its new subtopics."""
+        """Cluster the documents of a split topic and add their shares to its new subtopics."""
         documents, values = self._read_class(number)
         documents, values = documents[values >= MIN_SHARE], values[values >= MIN_SHARE]
         subtree, nodes = _cut_subtree(self.shape.tree, node, self.fresh)
@@ -132,7 +132,7 @@ class _ShareTransfer:
             self._add(documents[under[leaf]], nodes[leaf], values[under[leaf]])
 
     def _spread(self, number: int, leaves: tuple[int, ...], shares: Csr) -> None:
-        """Distribute the documents of a removed topic to the topics below its heir."""
+        """Add the shares of a removed topic to ``leaves``, in proportion to the other shares of each document."""
         documents, values = self._read_class(number)
         places = [self.columns[leaf] for leaf in leaves]
         leaf_shares = shares[documents][:, places].toarray() if len(documents) else np.zeros((0, len(places)))

@@ -109,7 +109,10 @@ class TreeState:
         return [] if parent < 0 else [other for other in self.children(self.topics[parent]) if other != topic]
 
     def without_texts(self, topic: int, heir: int) -> TreeState:
-        """Return the state without the name, note and words of a topic by users; its pins go to its heir."""
+        """Return the state without user edits of a topic: texts, seeds, merged, added and heading marks.
+
+        Pins of the topic go to ``heir``; the topic itself stays in the tree.
+        """
         return replace(
             self,
             titles=without_key(self.titles, topic),
@@ -134,7 +137,7 @@ class TreeState:
         return " ▸ ".join(self.tree.path_names(self.node(topic))[1:]) or self.name(topic)
 
     def find(self, text: str | int) -> int:
-        """Return the topic for a number, a name, a path, or words that only its name has."""
+        """Return the topic of a number, name, path or words in only one name; raise an error for none or several."""
         if isinstance(text, int):
             return self.topics[self.node(text)]
         name = clean_name(str(text))

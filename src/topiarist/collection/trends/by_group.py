@@ -254,7 +254,10 @@ def _compute_share_tables(
 def _compute_shares(
     figures: Figures, values: LabelCodes, places: dict[int, int], nodes: Sequence[int], *, n_groups: int, rest: int
 ) -> ShareTable:
-    """Return the shares in the groups at ``places``; documents with other values are the group ``rest``, or none."""
+    """Return the topic shares of groups; ``places`` maps the code of a value to its group.
+
+    Documents with other values are the group ``rest``, or in none if it is -1.
+    """
     groups = np.full(figures.n_docs, -1, np.int64)
     groups[values.rows] = rest
     for code, place in places.items():

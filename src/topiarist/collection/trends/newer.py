@@ -138,7 +138,7 @@ def find_changes_since(figures: Figures, since: str, last: str = "", *, n_words:
 
 
 def _distance_shift(figures: Figures, groups: Ints) -> DistanceShift | None:
-    """Return the shift of distances to the nearest topic; None without embeddings."""
+    """Return how far the distances to the nearest topic changed; None without embeddings."""
     directions, vectors = getattr(figures.collection.model, "directions_", None), figures.collection.vectors
     if directions is None or vectors is None:
         return None

@@ -44,7 +44,7 @@ class TopicColumns:
     def select(
         cls, figures: Figures, nodes: Sequence[int], detail: str | int = "normal", top: int | None = None
     ) -> TopicColumns:
-        """Return the columns of these nodes; those of the view at ``detail`` are marked."""
+        """Return the columns of these nodes, with the indices of those in the view at ``detail``."""
         place = {node: number for number, node in enumerate(nodes)}
         return cls(
             tuple(nodes),
@@ -57,7 +57,7 @@ class TopicColumns:
     def compare(
         self, table: ShareTable, others: ShareTable, ratio: RatioTable, group: int, place: int, documents: int
     ) -> TopicShare:
-        """Return the share of a topic in a group with its share in the other documents."""
+        """Return the share of the topic at column ``place`` in a group and in other documents, with their ratio."""
         at = group, place
         return TopicShare(
             topic=self.topics[place], name=self.names[place], path=self.paths[place],

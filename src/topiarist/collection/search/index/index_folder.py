@@ -94,7 +94,7 @@ def write_unlisted_segment(folder: Path, segment: Segment) -> WrittenSegment:
 
 
 def list_written_segments(folder: Path, segments: Iterable[WrittenSegment]) -> int:
-    """Register segments written by cluster workers; return their document count."""
+    """Add segments to the manifest of an index and return their number of documents."""
     body, _ = read_manifest(folder, INDEX)
     names, files, documents = list(body["segments"]), dict(body["files"]), 0
     for name, number, entries in segments:

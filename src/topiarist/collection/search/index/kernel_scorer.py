@@ -171,7 +171,7 @@ class KernelScorer(Scorer):
         return total if self._vectors is None else total + self._vectors[rows]
 
     def choose_candidates(self, allowed: Any = None) -> Array:
-        """Return the best rows by words and in the word space, and the nearest by embeddings."""
+        """Return the rows to score: best by words, nearest in the word space, and nearest by embeddings."""
         rows: Array = np.zeros(0, np.int64)
         if not self.is_empty:
             rows = self.index.shortlist.of_counts(self.counts, allowed)

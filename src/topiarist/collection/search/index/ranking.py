@@ -62,7 +62,7 @@ def compute_information(n_docs: int, frequencies: Array) -> Floats:
 
 
 def nth_largest(values: Floats, n: int) -> float:
-    """Return the ``n``-th largest value. Of many values, a sample bounds it first.
+    """Return the ``n``-th largest value. Of many values, a sample gives a lower bound first.
 
     If most values are equal, such as scores of zero, the bound is often the result.
     """

@@ -118,7 +118,7 @@ class SearchIndex:
                 )
 
     def write_run(self, counts: Any) -> WrittenSegment:
-        """Write documents to the folder of an index that ``write`` is writing."""
+        """Write counts as a new segment to the index folder; raise UsageError for an index in memory."""
         if self.location is None:
             raise UsageError(
                 "an index in memory has no folder to write to", hint="Open the index with SearchIndex.open."
@@ -140,7 +140,10 @@ class SearchIndex:
         return self.open(folder, check=False, n_threads=self.n_threads)
 
     def add(self, documents: Sequence[Document]) -> SearchIndex:
-        """Return the index with more documents, read by the unchanged models; ``save`` writes it to a new folder."""
+        """Return the index with more documents, read by the unchanged models; ``save`` writes it to a new folder.
+
+        Raise UsageError for an index without a vocabulary.
+        """
         if self.vocabulary is None:
             raise UsageError(
                 f"documents cannot be counted: {NO_WORDS}", hint="Build the index from Corpus.from_documents(texts)."
@@ -230,7 +233,10 @@ class SearchIndex:
         return read_query(query, self.n_words, self._reader)
 
     def count_tokens(self, tokens: Sequence[str]) -> QueryCounts:
-        """Return the columns and counts of tokens; tokens that the models do not count are left out."""
+        """Return the columns and counts of tokens; tokens that the models do not count are left out.
+
+        Raise UsageError for an index without words.
+        """
         if self._reader is None:
             raise UsageError(
                 f"a query in words needs the words of the index: {NO_WORDS}",

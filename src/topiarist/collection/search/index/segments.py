@@ -75,7 +75,7 @@ class Segment:
         return len(self.lengths)
 
     def places(self, columns: Any) -> tuple[Any, Any]:
-        """Return the places of the postings of words, and the mask of the words that have any."""
+        """Return the indices of the posting lists of words, and the mask of the words that have one."""
         if self.words is None:
             return columns, np.ones(len(columns), bool)
         if not len(self.words):
@@ -293,7 +293,7 @@ def _posting_words(segment: Segment) -> Any:
 
 
 def _join_topical(segments: Sequence[Segment], rows: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the topic scores of the documents of several segments, whose rows were joined."""
+    """Return the joined topic scores of segments; ``rows`` are joined class scores, reused if they are shared."""
     first = segments[0]
     return tuple(
         class_rows if first.topical[number] is first.rows[number]

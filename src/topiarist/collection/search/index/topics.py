@@ -110,7 +110,10 @@ def descend_tree(shape: Shape, class_given_query: Any, nodes: Sequence[Any], nod
 
 
 def build_step(shape: Shape, reach: Any, documents: Any, node: int) -> Step:
-    """Return one step: a node, its branches, and the nodes below these."""
+    """Return the step at a node, its branches and the nodes below these.
+
+    By node, ``reach`` has P(node|query) and ``documents`` the number of documents at or below.
+    """
 
     def branch(number: int, n_levels: int) -> Branch:
         children = sorted(shape.tree.children(number), key=lambda child: (-reach[child], child)) if n_levels else []

@@ -44,7 +44,7 @@ class Cells:
     places: Array
 
     def near(self, space: WordSpace, direction: Floats, threads: Threads) -> tuple[Array, Floats]:
-        """Return the documents of the cells nearest to a direction, and their cosines with it."""
+        """Return the rows of documents in the cells nearest to a direction, and their cosines with it."""
         sizes = np.diff(self.starts)
         order = np.argsort(-(self.centres @ direction), kind="stable")
         n_cells = (

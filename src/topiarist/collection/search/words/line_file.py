@@ -61,7 +61,7 @@ class LineFile(Sequence[str]):
             raise DamagedError("a file of words is not UTF-8 text", hint="Run topiarist check.") from error
 
     def place(self, line: str) -> int | None:
-        """Return the place of a line among sorted lines; texts sort like their bytes."""
+        """Return the index of a line among sorted lines, None if it is missing; texts sort like their bytes."""
         encoded, low, high = line.encode("utf-8", "surrogatepass"), 0, len(self)
         while low < high:
             middle = (low + high) // 2

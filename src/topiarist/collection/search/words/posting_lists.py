@@ -76,7 +76,7 @@ class PostingLists:
         return NearSpellings.of(self.forms, np.diff(self.ends))
 
     def places_of(self, stem: str, form: str = "") -> range:
-        """Return the places of the forms of a stem, or of one form; empty for a missing or an only form."""
+        """Return the indices of all forms of a stem, or of ``form`` only; empty if it is missing or the only form."""
         place = self.place(stem)
         if place is None:
             return range(0)
@@ -89,7 +89,7 @@ class PostingLists:
         return range(position, position + 1)
 
     def times_of(self, forms: range, rows: Array) -> Array:
-        """Return the total counts of forms in some documents."""
+        """Return the counts of forms in documents, by their rows, summed over all ``forms``."""
         totals, sought = np.zeros(len(rows)), rows.astype(self.docs.dtype)  # the cast of each list would take longer
         for form in forms:
             run = slice(int(self.ends[form]), int(self.ends[form + 1]))

@@ -75,7 +75,7 @@ class TermScores:
 def sum_words(
     index: WordIndex, words: Sequence[WeightedTerm], threads: Threads, base_scores: TermScores | None = None
 ) -> TermScores:
-    """Return the sum over terms of weight times n / (n + norm) for all documents, added to the scores ``before``."""
+    """Return for all documents the sum over terms of weight times n / (n + norm), added to ``base_scores``."""
     values, number = np.empty(len(index), np.float32), 0
     peaks, starts, sums = list[Floats](), list[Array](), np.zeros(2)
     for lists, norms in zip(index.segments, index.norms, strict=True):

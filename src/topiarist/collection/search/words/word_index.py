@@ -135,7 +135,7 @@ class WordIndex:
         )
 
     def places_of(self, rows: Array, threads: Threads) -> Array:
-        """Return the coordinates of documents, by their rising rows, read by several threads."""
+        """Return the int8 coordinates of documents in the word space, by their rising rows (documents × dimensions)."""
         parts = [
             (lists.space, chunk)
             for lists, segment_rows in split_rows(self.segments, rows)
@@ -159,6 +159,7 @@ class WordIndex:
         return segments
 
     def _all_near(self, lists: PostingLists, direction: Floats, threads: Threads) -> Floats:
+        """Return the cosines of all documents of a segment, computed block by block."""
         blocks = [lists.space[start : start + BLOCK] for start in range(0, len(lists), BLOCK)]
         return np.concatenate([np.empty(0, np.float32), *threads.map(
             lambda block: self.space.cosines(block, direction), blocks

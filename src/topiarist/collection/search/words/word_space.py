@@ -54,7 +54,7 @@ class WordSpace:
         return self.cosines(documents.space, direction)
 
     def cosines(self, places: Array, direction: Floats) -> Floats:
-        """Return the cosines of documents, by their packed coordinates."""
+        """Return the cosines of documents with a direction, by their int8 coordinates; check the dimensions."""
         cosines: Floats = np.empty(len(places), np.float32)
         scaled = (direction * self.scales).astype(np.float32)
         if places.dtype != np.int8 or places.shape != (len(cosines), *scaled.shape):  # the kernel looks without asking
@@ -67,6 +67,7 @@ class WordSpace:
         return self._pack_directions(self._directions(documents))
 
     def _directions(self, documents: PostingLists) -> Floats:
+        """Return the unit directions of documents in the space."""
         columns = find_columns(documents.stems, self.stems)
         columns_in_space = np.flatnonzero(columns >= 0)
         return self._project_counts(documents.by_stem()[:, columns_in_space], columns[columns_in_space])

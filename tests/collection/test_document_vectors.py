@@ -365,12 +365,12 @@ def test_newer_documents_that_lie_elsewhere_are_told(opened):
     from topiarist.collection.trends import newer
 
     groups = np.where(np.arange(N) < 120, 0, 1)
-    told = newer._distance_shift(Figures(opened), groups)
+    told = newer._measure_distance_shift(Figures(opened), groups)
     assert told.documents == 40
     assert told.low <= told.share <= told.high
     assert told.before == pytest.approx(0.05, abs=0.01)
     opened.vectors = np.where(groups[:, None] == 1, -opened.vectors, opened.vectors)
-    moved = newer._distance_shift(Figures(opened), groups)
+    moved = newer._measure_distance_shift(Figures(opened), groups)
     assert moved.far > told.far + 10
     assert moved.certain
     assert (moved.known, moved.unfitted) == (120, 0)

@@ -106,7 +106,7 @@ def _check_database(generation: Generation) -> Iterator[Finding]:
     with database.snapshot():
         yield from (Finding("error", fault, DATABASE, REPLACE_ADVICE) for fault in _check_tables(generation))
         yield from _check_parts(generation)
-    findings = list(_index_findings(generation))
+    findings = list(_check_index(generation))
     yield from findings
     if not any(finding.severity == "error" for finding in findings):
         yield from (Finding("error", fault, DATABASE, REPAIR) for fault in Index(database).find_defects())
@@ -150,7 +150,7 @@ def _check_agreement(folder: Folder) -> Iterator[Finding]:
         yield Finding("error", fault, folder.generation.folder.name, REPLACE_ADVICE)
 
 
-def _index_findings(generation: Generation) -> Iterator[Finding]:
+def _check_index(generation: Generation) -> Iterator[Finding]:
     """Yield a finding if the full-text index differs from the texts; FTS5 requires write access for this check."""
     if not os.access(generation.folder, os.W_OK):
         message = "the full-text index was not checked: the folder is read-only"

@@ -114,7 +114,7 @@ class Collection:
         from topiarist.progress import report_in_notebook
         from topiarist.text.readers import ReadingSettings
 
-        documents = open_documents(source, ReadingSettings(_columns(columns)))
+        documents = open_documents(source, ReadingSettings(_make_columns(columns)))
         place = os.path.join(tempfile.mkdtemp(prefix="topiarist-"), "memory.topiary") if folder is None else folder
         blocks = None if client is None and memory is None else BlockGrowth(client, memory)
         try:
@@ -539,7 +539,7 @@ class Collection:
         from topiarist.collection.grow.read_as_grown import load_reading_settings
         from topiarist.text.readers import ReadingSettings
 
-        return open_documents(source, load_reading_settings(self, ReadingSettings(_columns(columns))), first)
+        return open_documents(source, load_reading_settings(self, ReadingSettings(_make_columns(columns))), first)
 
     def remove(self, ids: Iterable[str] = (), *, query: str = "", forget: bool = False) -> Removal:
         """Remove documents by their ids, or all that match a query by words; ``undo`` restores them.
@@ -611,7 +611,7 @@ class Collection:
             return contents.read_pieces([self.part(name) for name in self.state.pieces(role)], len(self), role)
 
 
-def _columns(named: Columns | Mapping[str, str] | None) -> Columns:
+def _make_columns(named: Columns | Mapping[str, str] | None) -> Columns:
     """Return the columns as ``Columns``: empty for None, converted from a mapping."""
     from topiarist.text.readers import Columns
 

@@ -71,8 +71,8 @@ def test_documents_with_a_word_are_counted_alike_by_rows_and_by_postings(collect
     asked = []
     monkeypatch.setattr(
         Figures,
-        "_counts_from_postings",
-        lambda self, *given, own=Figures._counts_from_postings: asked.append(1) or own(self, *given),
+        "_count_from_postings",
+        lambda self, *given, own=Figures._count_from_postings: asked.append(1) or own(self, *given),
     )
     assert {node: Figures(collection).document_counts(node, columns) for node in nodes} == here
     assert len(asked) == len(nodes)

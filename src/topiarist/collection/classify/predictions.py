@@ -185,7 +185,7 @@ class Categories:
             indicator: Any = self.model.predict(counts, **self._vector_arguments(vectors))
         return np.asarray(indicator.toarray() if hasattr(indicator, "toarray") else indicator) > 0
 
-    def _needs(self, n_docs: int, vectors: Floats | None) -> Floats | None:
+    def _compute_thresholds(self, n_docs: int, vectors: Floats | None) -> Floats | None:
         """Return the share that each label needs in each document; None for a model without thresholds."""
         if self.model.label_threshold_ is None:
             return None
@@ -231,7 +231,7 @@ class Categories:
                 self._predict_indicator(counts, vectors) if n else shares > 0
             )  # a document without known words is not a special case
             place, label = np.nonzero(indicator)
-            label_shares, needs = shares[place, label], self._needs(n, vectors)
+            label_shares, needs = shares[place, label], self._compute_thresholds(n, vectors)
             return (
                 place + start,
                 columns[label],

@@ -44,7 +44,7 @@ def evaluate_tree(collection: Collection) -> Evaluation:
     )
     if evaluation.labelled is None or evaluation.labelled.purity is None:
         return evaluation
-    if (grown_documents := _with_large_headings(collection)) is None:
+    if (grown_documents := _assign_to_large_headings(collection)) is None:
         return evaluation
     rows = [row for row, row_labels in enumerate(labels) if row_labels]
     purity = dendrogram_purity(
@@ -53,7 +53,7 @@ def evaluate_tree(collection: Collection) -> Evaluation:
     return replace(evaluation, labelled=replace(evaluation.labelled, merged_purity=purity))
 
 
-def _with_large_headings(collection: Collection) -> DocumentAssignments | None:
+def _assign_to_large_headings(collection: Collection) -> DocumentAssignments | None:
     """Return the documents in the tree with its large headings; None without any or with edits below them."""
     outline, model = collection.outline, collection.tree_model
     large = [node for node, topic in enumerate(outline.node_topics) if topic < 0]

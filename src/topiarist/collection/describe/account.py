@@ -62,7 +62,7 @@ def build_account(collection: Collection) -> tuple[AccountEntry, ...]:
     if exclusions.copies_said:
         sentence = f"{exclusions.copies_said}: each kind is counted once"
         entries.append(AccountEntry("copies", exclusions.n_copies, sentence))
-    entries += _date_entries(collection)
+    entries += _describe_dates(collection)
     if removed_ids := facts.removed(database):
         n_passages = sum(removed_ids.values())
         relative_clause = "that was removed" if len(removed_ids) == 1 else "that were removed"
@@ -74,7 +74,7 @@ def build_account(collection: Collection) -> tuple[AccountEntry, ...]:
     return tuple(entries)
 
 
-def _date_entries(collection: Collection) -> Iterator[AccountEntry]:
+def _describe_dates(collection: Collection) -> Iterator[AccountEntry]:
     """Yield entries on documents without a date, and with only the date of the file."""
     n_undated, n_unread = collection.dates.count_undated()
     if n_undated and n_undated < len(collection):

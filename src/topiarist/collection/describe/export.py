@@ -109,7 +109,7 @@ def make_table(collection: Collection, kind: str, *, n_words: int, texts: bool, 
     if kind == "topics":
         rows = _replace_node_numbers(_iter_topic_rows(collection, n_words), outline.topics, ("id", "parent"))
         return ExportedTable(rows, tables.TOPIC_FIELDS)
-    fitted, vocabulary, visible = collection.tree_model, collection.counting.vocabulary, _fitted_tree(collection)
+    fitted, vocabulary, visible = collection.tree_model, collection.counting.vocabulary, _make_fitted_tree(collection)
     word_given_node = fitted.word_given_node[list(visible.origin)]
     rows = tables.iter_word_rows(visible.tree, word_given_node, vocabulary.words, n_words=n_words)
     topics = [outline.node_topics[node] for node in visible.origin]
@@ -121,7 +121,7 @@ def _make_document_table(collection: Collection, *, texts: bool, rho: float) -> 
     blocks = [range(start, min(start + BLOCK, len(collection))) for start in range(0, len(collection), BLOCK)]
     load = collection.documents.load_many
     first, second = tee(document for rows in blocks for document in load(rows, texts=texts))
-    names, types = _column_names(collection)
+    names, types = _name_table_columns(collection)
     rows = tables.iter_document_rows(
         collection.assignments,
         (document.labels for document in first),
@@ -173,13 +173,13 @@ def format_tree(collection: Collection, format: str, n_words: int) -> str:
     tree, sizes = collection.outline.tree, collection.tree.sizes
     words = [node_words[:n_words] for node_words in collection.tree.words]
     if format == "json":
-        return _with_topic_numbers(collection, exchange.to_json(tree, words, sizes))
+        return _use_topic_numbers(collection, exchange.to_json(tree, words, sizes))
     if format in thesaurus.FORMATS:
         return thesaurus.to_skos(tree, words, sizes, collection.outline.topics, format)
     return exchange.to_paths(tree)
 
 
-def _fitted_tree(collection: Collection) -> Edit:
+def _make_fitted_tree(collection: Collection) -> Edit:
     """Return the fitted tree with current names, without removed headings; other edits wait for the next fit."""
     outline, fitted = collection.outline, collection.tree_model.tree
     removed_nodes = [node for node in range(len(fitted)) if outline.node_topics[node] < 0 and not fitted.is_leaf(node)]
@@ -224,7 +224,7 @@ def _iter_document_facts(
         yield facts | ({"text": document.text} if texts else {})
 
 
-def _column_names(collection: Collection) -> tuple[dict[str, str], dict[str, str]]:
+def _name_table_columns(collection: Collection) -> tuple[dict[str, str], dict[str, str]]:
     """Return the exported name of each column, and the table type of each exported name."""
     multiple_columns = collection.columns.list_multivalued()
     names, types = name_columns(collection), {"tags": "texts", "date_given": "text", "passage_notes": "texts"}
@@ -258,7 +258,7 @@ def iter_row_facts(collection: Collection, rows: Sequence[int], names: Mapping[s
         yield facts
 
 
-def _with_topic_numbers(collection: Collection, text: str) -> str:
+def _use_topic_numbers(collection: Collection, text: str) -> str:
     """Return a tree in JSON with topic numbers in place of node numbers."""
     root = json.loads(text)
     waiting = [root]

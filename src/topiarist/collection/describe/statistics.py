@@ -218,7 +218,7 @@ class Figures:
                 rows = np.flatnonzero(shares >= (MIN_CERTAINTY if show == "here" else MIN_SHARE))
             rows = rows.astype(np.int32)  # halves the memory of the cache
             if sort == "typical":
-                return self._typical_first(node, rows, shares[rows])
+                return self._sort_typical_first(node, rows, shares[rows])
             return rows[np.argsort(self.rank(sort)[rows], kind="stable")]
 
         return self.compute_once(("listed", node, sort, show), compute)
@@ -228,7 +228,7 @@ class Figures:
         min_share = MIN_CERTAINTY if show == "here" else MIN_SHARE
         return self.compute_once(("number", node, show), lambda: int((self.shares_under(node) >= min_share).sum()))
 
-    def _typical_first(self, node: int, rows: Array, shares: Array) -> Array:
+    def _sort_typical_first(self, node: int, rows: Array, shares: Array) -> Array:
         """Sort the documents of a node by share, then by words, alternating between its children.
 
         At most ``MAX_RANKED`` documents are ranked by words: evenly spaced runs of the documents with the largest
@@ -439,7 +439,7 @@ class Figures:
         is_edited = bool(self.shape.united or self.shape.ignored)  # the index has words before merging and ignoring
         if not is_edited and int(np.count_nonzero(self.select_assigned_under(node))) > MAX_RANKED:
             key = ("documents", node, tuple(columns))
-            return self.compute_once(key, lambda: self._counts_from_postings(node, columns))
+            return self.compute_once(key, lambda: self._count_from_postings(node, columns))
 
         def compute() -> Array:
             counts = self.collection.counts
@@ -449,7 +449,7 @@ class Figures:
         all_counts = self.compute_once(("documents", node), compute)
         return [int(all_counts[column]) for column in columns]
 
-    def _counts_from_postings(self, node: int, columns: Sequence[int]) -> list[int]:
+    def _count_from_postings(self, node: int, columns: Sequence[int]) -> list[int]:
         """Count documents from posting lists; faster than a matrix for large topics."""
         under, numbers, start = self.select_assigned_under(node), np.zeros(len(columns), np.int64), 0
         for segment in self.collection.index.segments:

@@ -90,7 +90,7 @@ class DisplayCodes:
 
 def compute_word_posterior(figures: Figures, row: int) -> WordPosterior:
     """Compute the levels and topics of each counted word of a document."""
-    counts, model_nodes = figures.collection.counts[[row]], _word_nodes(figures, row, row + 1)
+    counts, model_nodes = figures.collection.counts[[row]], _compute_word_nodes(figures, row, row + 1)
     depths = np.array(figures.tree.depths)
     nodes = np.zeros((len(model_nodes), len(figures.tree)))
     np.add.at(nodes.T, figures.shown_nodes, model_nodes.T)
@@ -105,7 +105,7 @@ def compute_display_codes(figures: Figures, first: int, n_levels: int, min_certa
     mean_words = max(1, collection.counts.nnz // max(figures.n_docs, 1))
     step = int(np.clip(MAX_CELLS // (mean_words * len(collection.tree_model.tree)), 1, MAX_DOCUMENTS))
     counts = collection.counts[first : first + step]
-    nodes = _word_nodes(figures, first, first + step) @ np.eye(len(figures.tree))[figures.shown_nodes]
+    nodes = _compute_word_nodes(figures, first, first + step) @ np.eye(len(figures.tree))[figures.shown_nodes]
     levels = nodes @ np.eye(depths.max() + 1)[depths]
     level = np.minimum(levels.argmax(axis=1), n_levels - 1)
     codes = (nodes.argmax(axis=1) * n_levels + level) * 2 + (levels.max(axis=1, initial=0.0) < min_certainty)
@@ -141,7 +141,7 @@ def _make_column_lookup(counting: Counting) -> Callable[[str], int | None]:
     return find_column
 
 
-def _word_nodes(figures: Figures, first: int, stop: int) -> Array:
+def _compute_word_nodes(figures: Figures, first: int, stop: int) -> Array:
     """Return P(model node | document, word) for the counted words of documents."""
     collection, model = figures.collection, figures.collection.tree_model
     counts, shares = collection.counts[first:stop], collection.shares[first:stop].toarray()

@@ -211,7 +211,7 @@ def collect_fit_facts(model: Any, corpus: Corpus, shares: Csr) -> dict[str, Any]
     return {
         "stopped": "interrupted" if is_interrupted else getattr(model, "grown_", "given"),
         "reason": _describe_size(model, corpus.n_docs),
-        "agreement": _agreement(corpus, shares),
+        "agreement": _compute_agreement(corpus, shares),
         "n_tokens": corpus.n_tokens,
         "n_words": corpus.n_words,
         "curve": None if curve is None else curve.to_dict(),
@@ -241,7 +241,7 @@ def _describe_size(model: Any, n_docs: int) -> str:
     return f"{topics}{reason}{perplexity if n_docs >= MIN_DOCUMENTS_TO_EVALUATE else ''}"
 
 
-def _agreement(corpus: Corpus, shares: Csr) -> float | None:
+def _compute_agreement(corpus: Corpus, shares: Csr) -> float | None:
     """Return the normalised mutual information of classes and first labels; None with fewer than two labels."""
     numbers: dict[str, int] = {}
     first = np.full(shares.shape[0], -1, np.int32)

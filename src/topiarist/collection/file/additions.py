@@ -165,7 +165,7 @@ class Addition:
         shape = replace(state.shape, seeds={})  # a learning model has no seed words; the next fit uses them
         fit = save_fit(
             self.generation, model, corpus, counting, holds,
-            copies=self.copies, move_pinned=self._with_pinned, shape=shape,
+            copies=self.copies, move_pinned=self._keep_pinned_rows, shape=shape,
             vectors=None if vectors is None else np.concatenate([self.collection.vectors, vectors]),
         )  # fmt: skip
         self.parts += fit.parts
@@ -173,7 +173,7 @@ class Addition:
         named = retire_names(self.collection.outline, name_by_words(state.shape, fit.description, stable))
         return fit.in_state(replace(state, shape=named))
 
-    def _with_pinned(self, shares: Csr) -> Csr:
+    def _keep_pinned_rows(self, shares: Csr) -> Csr:
         """Return shares in which pinned documents keep their rows."""
         rows = np.array([self.collection.documents.row_of(id) for id in self.collection.outline.pins], np.int64)
         return contents.replace_rows(shares, rows, self.collection.shares[rows])

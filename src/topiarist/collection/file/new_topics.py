@@ -127,13 +127,13 @@ def _group_by_words(
     """Return new topics that explain held-out words better, each document in one topic at most."""
     model, counts = _extend_vocabulary(collection.tree_model, document_words), document_words.counts
     share = len(documents) / max(len(collection) + len(documents), 1)
-    proposals = propose_branches(model, counts, _score, share=share, min_documents=MIN_DOCUMENTS)
+    proposals = propose_branches(model, counts, _score_hidden_words, share=share, min_documents=MIN_DOCUMENTS)
     used_rows: set[int] = set()
     topics = []
     for proposal in proposals:
         grafted_model = graft_leaf(model, proposal)
         leaf = grafted_model.class_nodes.index(len(model.tree))
-        rows = np.flatnonzero(_posterior(grafted_model, counts).argmax(axis=1) == leaf)
+        rows = np.flatnonzero(_compute_class_posterior(grafted_model, counts).argmax(axis=1) == leaf)
         leaf_rows = [int(row) for row in rows if int(row) not in used_rows]
         used_rows.update(leaf_rows)
         topic = collection.outline.node_topics[proposal.parent]
@@ -166,16 +166,16 @@ def _group_by_topic(
     return tuple(groups_found)
 
 
-def _posterior(model: TreeModel, counts: Csr) -> Any:
+def _compute_class_posterior(model: TreeModel, counts: Csr) -> Any:
     """Return P(class|document) by all words of a document."""
     words = np.log(np.maximum(model.class_word_table(), SMALLEST_MIXTURE).astype(np.float64))
     logs = np.asarray(counts @ words) + np.log(np.maximum(model.class_prior, SMALLEST_MIXTURE))
     return np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
 
 
-def _score(model: TreeModel, observed: Csr, hidden: Csr) -> Scores:
+def _score_hidden_words(model: TreeModel, observed: Csr, hidden: Csr) -> Scores:
     """Return the likelihood of hidden words, with documents placed by the observed ones."""
-    rows, words = _posterior(model, observed), model.class_word_table().astype(np.float64)
+    rows, words = _compute_class_posterior(model, observed), model.class_word_table().astype(np.float64)
     documents = np.repeat(np.arange(hidden.shape[0]), np.diff(hidden.indptr))
     mixture = np.einsum("ec,ec->e", rows[documents], words[hidden.indices])
     logs = hidden.data * np.log(np.maximum(mixture, SMALLEST_MIXTURE))

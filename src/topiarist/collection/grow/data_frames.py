@@ -56,7 +56,7 @@ class FrameDocuments:
 
     def _rows(self, frame: Any) -> Iterator[tuple[int, dict[str, object]]]:
         for number, cells in enumerate(frame.iter_rows(), 1):
-            yield number, dict(zip(self._names, map(_plain, cells), strict=True))
+            yield number, dict(zip(self._names, map(_convert_cell, cells), strict=True))
 
 
 def open_documents(source: Any, settings: ReadingSettings | None = None, first: int = 1) -> Any:
@@ -95,7 +95,7 @@ class SeriesDocuments:
 
     def __iter__(self) -> Iterator[Document]:
         self.problems.clear()
-        for number, value in enumerate(map(_plain, self.series), 1):
+        for number, value in enumerate(map(_convert_cell, self.series), 1):
             if isinstance(value, str) and value.strip():
                 yield Document(str(self.first + number - 1), value)
             elif value is None or isinstance(value, str):
@@ -106,7 +106,7 @@ class SeriesDocuments:
                 )
 
 
-def _plain(value: Any) -> object:
+def _convert_cell(value: Any) -> object:
     """Convert a cell to a Python value: None if it is missing, lists for arrays, a day for a moment at midnight."""
     if value is None or isinstance(value, str):
         return value

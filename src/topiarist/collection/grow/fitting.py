@@ -149,8 +149,8 @@ def fit_model(
         corpus, rows = _select_rows(corpus, rows), None
     check_documents(corpus, recipe.topics, "topics")
     if recipe.hierarchy is not None:
-        with _reported_warnings(options):
-            categoriser = _fit_hierarchy(corpus, recipe.hierarchy, _common_parameters(recipe, options))
+        with _report_warnings(options):
+            categoriser = _fit_hierarchy(corpus, recipe.hierarchy, _collect_common_parameters(recipe, options))
         return _learn_directions(categoriser, corpus, vectors)
     kind = TREE_MODELS[recipe.model]
     data = {"vectors": vectors} if kind.accepts_vectors else {}
@@ -163,7 +163,7 @@ def fit_model(
             with options.blocks.blocks(corpus.counts, rows) as store:
                 options.reporter.add_note(options.blocks.describe(store))
                 model.set_params(executor=options.blocks.executor(store))
-                with _reported_warnings(options):
+                with _report_warnings(options):
                     model.fit(store, journal=journal, keep_posteriors=keep_posteriors)
             return model.set_params(executor=None)
         fitted = model.fit(corpus.counts, **data, **({"journal": journal} if kind.resumes else {}))
@@ -201,7 +201,7 @@ def _fit_languages(recipe: Recipe, options: GrowOptions, data: TrainingData, jou
 
 def _create_estimator(recipe: Recipe, options: GrowOptions, hidden: Sequence[int]) -> Any:
     """Return an unfitted estimator for a recipe, with the options that its model accepts."""
-    kind, parameters = TREE_MODELS[recipe.model], _common_parameters(recipe, options)
+    kind, parameters = TREE_MODELS[recipe.model], _collect_common_parameters(recipe, options)
     if len(kind.devices) > 1:
         parameters["device"] = options.device
     if len(kind.growths) > 1:
@@ -215,12 +215,12 @@ def _create_estimator(recipe: Recipe, options: GrowOptions, hidden: Sequence[int
     return kind.load()(recipe.topics, **parameters)
 
 
-def _common_parameters(recipe: Recipe, options: GrowOptions) -> dict[str, Any]:
+def _collect_common_parameters(recipe: Recipe, options: GrowOptions) -> dict[str, Any]:
     return {"random_state": recipe.seed, "n_threads": options.n_threads, "verbose": int(options.verbose)}
 
 
 @contextmanager
-def _reported_warnings(options: GrowOptions) -> Iterator[None]:
+def _report_warnings(options: GrowOptions) -> Iterator[None]:
     """Report the warnings of a fit as notes."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)

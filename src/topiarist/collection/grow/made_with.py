@@ -27,7 +27,7 @@ def describe_environment(device: str = "cpu") -> dict[str, Any]:
         "way of growing": WAY,
         "Python": platform.python_version(),
         **{name: _version(name) for name in PACKAGES},
-        "processor": f"{platform.machine()} {_processor()}",
+        "processor": f"{platform.machine()} {_find_processor()}",
         "device": device,
     }
 
@@ -39,7 +39,7 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-def _processor() -> str:
+def _find_processor() -> str:
     """Return the processor for which kernels are compiled; other processors can add in another order."""
     from llvmlite import binding
 

@@ -154,7 +154,7 @@ def describe_topics(state: GrowState, data: TrainingData, fit: FittedModel) -> t
         facts_known["reason"] = f"{len(fit.model.tree_.leaves):,} topics: {fit.joined.summary}"
     saved = save_fit(
         generation, fit.model, data.corpus, data.counting, facts_known,
-        copies=load_duplicates(state.database), training=_training_rows(state, data, fit),
+        copies=load_duplicates(state.database), training=_find_training_rows(state, data, fit),
         n_threads=state.options.n_threads, shape=data.shape, vectors=data.vectors,
     )  # fmt: skip
     fitted = get_tree_model(fit.model)
@@ -170,7 +170,7 @@ def describe_topics(state: GrowState, data: TrainingData, fit: FittedModel) -> t
     return saved.in_state(State(shape, {}, data.corpus.n_docs, recipe.model)), saved.parts
 
 
-def _training_rows(state: GrowState, data: TrainingData, fit: FittedModel) -> Ints | None:
+def _find_training_rows(state: GrowState, data: TrainingData, fit: FittedModel) -> Ints | None:
     """Return the rows of the documents whose posteriors the model has; None if it has none."""
     recipe, n_docs = state.recipe, data.corpus.n_docs
     by_words = recipe.hierarchy is not None or fit.joined is not None or not TREE_MODELS[recipe.model].accepts_vectors

@@ -124,8 +124,8 @@ def forget_documents(
             shutil.rmtree(checkpoint)
             notes.append("The checkpoint of an unfinished grow was deleted, because it may contain the documents")
         sweep(collection.folder.path, collection.folder.manifest)
-    result = traces.scan_folder(collection.folder.path, texts, _remaining_texts(collection))
-    places = find_places_of_texts(collection, texts, lambda: _texts_of_documents(collection))
+    result = traces.scan_folder(collection.folder.path, texts, _iter_remaining_texts(collection))
+    places = find_places_of_texts(collection, texts, lambda: _iter_document_texts(collection))
     notes += [
         f"Words deleted from the vocabulary, because no other document has them: {n_words:,}",
         *_describe_places(places, earlier),
@@ -234,7 +234,7 @@ def _count_repeated_lines(documents: Documents, repeated: Repeated) -> Iterator[
     yield from ((form, times[form]) for form, _ in repeated.lines if times[form])
 
 
-def _remaining_texts(collection: Collection) -> Iterator[str]:
+def _iter_remaining_texts(collection: Collection) -> Iterator[str]:
     """Yield all texts that may be in the folder: remaining documents with their column values, dates and notes."""
     for rows in _iterate_blocks(collection):
         for document in collection.documents.load_many(rows):
@@ -243,7 +243,7 @@ def _remaining_texts(collection: Collection) -> Iterator[str]:
         yield from read_further_texts(collection, rows)
 
 
-def _texts_of_documents(collection: Collection) -> Iterator[str]:
+def _iter_document_texts(collection: Collection) -> Iterator[str]:
     """Yield texts, titles, labels and column values of all documents."""
     for rows in _iterate_blocks(collection):
         for document in collection.documents.load_many(rows):
@@ -348,11 +348,11 @@ def find_places(collection: Collection, words: AbstractSet[str]) -> list[str]:
     def has_word(text: str) -> bool:
         return not words_of([text]).isdisjoint(words)
 
-    searches = (_topic_places, _document_places, _record_places)
+    searches = (_find_in_topics, _find_in_documents, _find_in_records)
     return [place for find in searches for place in find(collection, has_word)]
 
 
-def _topic_places(collection: Collection, has_word: Callable[[str], bool]) -> Iterator[str]:
+def _find_in_topics(collection: Collection, has_word: Callable[[str], bool]) -> Iterator[str]:
     """Yield the names, notes and word edits of topics that contain a matching word."""
     shape = collection.outline
     for topic, name in zip(shape.topics, shape.tree.names, strict=True):
@@ -368,7 +368,7 @@ def _topic_places(collection: Collection, has_word: Callable[[str], bool]) -> It
         yield "the united words"
 
 
-def _document_places(collection: Collection, has_word: Callable[[str], bool]) -> Iterator[str]:
+def _find_in_documents(collection: Collection, has_word: Callable[[str], bool]) -> Iterator[str]:
     """Yield the notes and tags that contain a matching word."""
     documents = collection.documents
     for row in sorted({note.row for note in collection.passage_notes.all() if has_word(note.note)}):
@@ -379,7 +379,7 @@ def _document_places(collection: Collection, has_word: Callable[[str], bool]) ->
             yield f"a tag of {count_noun(number, 'document')}, first {first}"
 
 
-def _record_places(collection: Collection, has_word: Callable[[str], bool]) -> Iterator[str]:
+def _find_in_records(collection: Collection, has_word: Callable[[str], bool]) -> Iterator[str]:
     """Yield the saved searches and log entries that contain a matching word."""
     for number, search in enumerate(list_saved_searches(collection), 1):
         if any(map(has_word, (search.name, search.query, search.topic, search.lost))):

@@ -50,7 +50,7 @@ class Sequences:
         self.texts = [spelling for text in texts for spelling in make_spellings(text)] + list(exact)
         self.sums = np.unique(np.concatenate([np.empty(0, np.uint64), *map(_hash_sequences, self.texts)]))
         self.table = np.zeros(1 << _TABLE_BITS, bool)
-        self.table[_table_places(self.sums)] = True
+        self.table[_compute_table_places(self.sums)] = True
 
     @cached_property
     def letters(self) -> frozenset[str]:
@@ -68,8 +68,8 @@ class Sequences:
         """Return the removed sequences in data, found by hash and confirmed letter by letter."""
         if not len(self.sums) or len(data) < LETTERS:
             return set()
-        sums = _rolling_sums(np.frombuffer(data, np.uint8))
-        candidates = np.flatnonzero(self.table[_table_places(sums)])
+        sums = _compute_rolling_sums(np.frombuffer(data, np.uint8))
+        candidates = np.flatnonzero(self.table[_compute_table_places(sums)])
         candidates = candidates[np.isin(sums[candidates], self.sums)]
         sequences = set()
         for at in candidates.tolist():
@@ -85,7 +85,7 @@ def scan_folder(folder: Path, texts: Iterable[str], staying: Iterable[str]) -> S
     n_files = n_bytes = 0
     for path in sorted(file for file in folder.rglob("*") if file.is_file() and not file.is_symlink()):
         n_files += 1
-        for data in _read(path):
+        for data in _read_overlapping_chunks(path):
             n_bytes += len(data)
             if in_chunk := trace_sequences.find_in_bytes(data):
                 by_file.setdefault(path.relative_to(folder).as_posix(), set()).update(in_chunk)
@@ -106,7 +106,7 @@ def _find_in_texts(sequences: set[str], staying: Iterable[str]) -> set[str]:
     return explained_sequences
 
 
-def _read(path: Path) -> Iterator[bytes]:
+def _read_overlapping_chunks(path: Path) -> Iterator[bytes]:
     """Yield a file in chunks that overlap by the longest sequence."""
     with path.open("rb") as file:
         tail = b""
@@ -119,10 +119,10 @@ def _hash_sequences(text: str) -> Array:
     """Return a hash of each sequence of 20 letters in UTF-8; its first 20 bytes decide."""
     data = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
     starts = np.flatnonzero((data & 0xC0) != 0x80)[: max(0, len(text) - LETTERS + 1)]
-    return _rolling_sums(data)[starts] if len(starts) else np.empty(0, np.uint64)
+    return _compute_rolling_sums(data)[starts] if len(starts) else np.empty(0, np.uint64)
 
 
-def _rolling_sums(data: Array) -> Array:
+def _compute_rolling_sums(data: Array) -> Array:
     """Return a hash of each run of 20 bytes, by doubling: 1, 2, 4, 8, 16 and then 16 + 4 bytes."""
     runs, power = {1: data.astype(np.uint64)}, {1: _FACTOR}
     with np.errstate(over="ignore"):
@@ -134,7 +134,7 @@ def _rolling_sums(data: Array) -> Array:
     return result
 
 
-def _table_places(sums: Array) -> Array:
+def _compute_table_places(sums: Array) -> Array:
     """Return the index of each hash in the lookup table."""
     with np.errstate(over="ignore"):
         places: Array = ((sums * _MIXED) >> np.uint64(64 - _TABLE_BITS)).astype(np.int64)

@@ -70,7 +70,7 @@ class Review:
         self.target, self.confidence = target, confidence
         self._features = compute_features(collection.counts, collection.encoder_vectors)
         self._strata = np.asarray(collection.shares.argmax(axis=1)).ravel() if collection.shares.nnz else None
-        self._start = _query_scores(collection, query) if query else None
+        self._start = _score_by_query(collection, query) if query else None
         self._writing: Generation | None = None
         self._judgement_by_row: dict[int, int] = {}  # judgement made by the last answer for each row, 0 for none
         table = ReviewTable(collection.generation.database)
@@ -118,7 +118,7 @@ class Review:
     @property
     def last(self) -> tuple[int, str] | None:
         """Row and answer that ``undo`` would revert; None without an answer."""
-        entries = _judged_entries(_standing_entries(self.entries))
+        entries = _list_judged_entries(_list_standing_entries(self.entries))
         return (entries[-1].row, entries[-1].answer) if entries else None
 
     @contextmanager
@@ -219,7 +219,7 @@ class Review:
             ]
 
         standing, numbers = equal_numbers(judgements.list_standing(row)), equal_numbers(judgements.all_of(row))
-        n_answered = sum(entry.row == row and entry.answer == answer for entry in _judged_entries(self.entries))
+        n_answered = sum(entry.row == row and entry.answer == answer for entry in _list_judged_entries(self.entries))
         return newest in standing and (len(standing) == 1 or len(numbers) <= n_answered)
 
     def _replay_order(self) -> ReadingOrder:
@@ -229,7 +229,7 @@ class Review:
             self._features, np.random.default_rng([self.lot, n_docs]).permutation(n_docs), start=self._start,
             strata=self._strata, target=self.target, confidence=self.confidence,
         )  # fmt: skip
-        standing = _standing_entries(self.entries)
+        standing = _list_standing_entries(self.entries)
         now = {entry.row: ANSWERS[entry.answer] for entry in standing}
         for entry in standing:
             # a draw from other documents is no evidence about the present ones
@@ -248,7 +248,7 @@ def list_started_reviews(collection: Collection) -> list[StartedReview]:
     """Return the reviews of a collection by label, without reviews whose judgements were all reverted."""
     table, reviews = ReviewTable(collection.generation.database), []
     for label in sorted(table.labels()):
-        answer_by_row = {entry.row: entry.answer for entry in _standing_entries(table.entries(label))}
+        answer_by_row = {entry.row: entry.answer for entry in _list_standing_entries(table.entries(label))}
         answers = list(answer_by_row.values())
         if answers:
             reviews.append(
@@ -274,7 +274,7 @@ def carry_over(old: Database, new: Database) -> tuple[int, int]:
     for label in labels:
         lot = old_table.lot(label)
         new_table.begin(label, new_lot() if lot is None or ids != old_ids else lot)
-        for entry in _standing_entries(old_table.entries(label)):
+        for entry in _list_standing_entries(old_table.entries(label)):
             n_entries += 1
             if old_ids[entry.row] in rows:
                 n_drawn_from = n_documents if entry.documents == len(old_ids) else OTHER_DOCUMENTS
@@ -283,7 +283,7 @@ def carry_over(old: Database, new: Database) -> tuple[int, int]:
     return n_kept, n_entries
 
 
-def _standing_entries(entries: list[ReviewEntry]) -> list[ReviewEntry]:
+def _list_standing_entries(entries: list[ReviewEntry]) -> list[ReviewEntry]:
     """Return the entries that were not undone; each undo removes the last judgement of its document."""
     standing: list[ReviewEntry] = []
     for entry in entries:
@@ -304,15 +304,15 @@ def _standing_entries(entries: list[ReviewEntry]) -> list[ReviewEntry]:
 def _find_undone_entry(entries: list[ReviewEntry]) -> ReviewEntry | None:
     if not entries or entries[-1].answer != UNDO:
         return None
-    entries_before = _judged_entries(_standing_entries(entries[:-1]))
+    entries_before = _list_judged_entries(_list_standing_entries(entries[:-1]))
     return entries_before[-1] if entries_before else None
 
 
-def _judged_entries(entries: list[ReviewEntry]) -> list[ReviewEntry]:
+def _list_judged_entries(entries: list[ReviewEntry]) -> list[ReviewEntry]:
     return [entry for entry in entries if entry.drawn != HAD_LABEL]
 
 
-def _query_scores(collection: Collection, query: str) -> Doubles:
+def _score_by_query(collection: Collection, query: str) -> Doubles:
     """Return a score for each document: 1 to 0.5 in the order of a search, 0 for other documents."""
     from topiarist.collection.search.search import Search
 

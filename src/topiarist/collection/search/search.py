@@ -263,7 +263,7 @@ class Search:
         Matches come before related documents. ``related`` documents are added to the page with the last match; by
         default they fill a page of ``n``.
         """
-        result = replace(self._page(n, offset, topic, why, related), read_as=self.query.read_as)
+        result = replace(self._make_page(n, offset, topic, why, related), read_as=self.query.read_as)
         if not result.total and not result.hits and not result.without:
             result = replace(result, widened=self._widen(topic))
         return replace(result, remarks=self.remarks)
@@ -271,7 +271,7 @@ class Search:
     def _widen(self, topic: str | int | None) -> str:
         """Return the query without quotes, stars and OR, if that finds something."""
         other = self.query.widened
-        return str(other) if other.items != self.query.items and self._finds(topic, other) else ""
+        return str(other) if other.items != self.query.items and self._has_matches(topic, other) else ""
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:
@@ -291,12 +291,12 @@ class Search:
         if not named_rows.issubset((*like, *unlike)):
             yield "A document in both like: and -like: is ignored."
 
-    def _page(self, n: int, offset: int, topic: str | int | None, why: bool, related: int | None) -> SearchResult:
+    def _make_page(self, n: int, offset: int, topic: str | int | None, why: bool, related: int | None) -> SearchResult:
         """Return one page of hits, filled up with related documents, and its remarks."""
         if self._is_nearest and self.scorer.is_empty:
             return self._explain_nearest(SearchResult((), 0), topic)
         division = self._divide(topic)
-        hits = self._hits(division.listed, n, offset, why, rank_all=not self._is_nearest)
+        hits = self._make_hits(division.listed, n, offset, why, rank_all=not self._is_nearest)
         if self._is_nearest:
             is_exact = self.collection.index.shortlist is None
             n_folded = division.n_matching - division.n_listed if is_exact else 0  # unknown of unscored documents
@@ -305,13 +305,13 @@ class Search:
         start = max(0, offset - division.n_listed)
         room = min(n - len(hits) if related is None else related, MAX_RELATED - start)
         if self.default is not None and offset + n >= division.n_listed and room > 0:
-            others = self._hits(division.others, room, start, why)
+            others = self._make_hits(division.others, room, start, why)
             hits = (*hits, *(replace(hit, related=True) for hit in others))
         n_folded = division.n_matching - division.n_listed
         result = SearchResult(hits, division.n_matching, folded=n_folded)
         return self._explain_matches(result, division, topic)
 
-    def _hits(self, mask: Array, n: int, offset: int, why: bool, *, rank_all: bool = False) -> tuple[Hit, ...]:
+    def _make_hits(self, mask: Array, n: int, offset: int, why: bool, *, rank_all: bool = False) -> tuple[Hit, ...]:
         """Return ``n`` ranked documents of a mask from ``offset`` on as hits, with the words marked.
 
         The nearest without words begin with their text.
@@ -395,7 +395,7 @@ class Search:
         if self.default is None:
             remark = Remark(self.trouble)
             if not self.trouble and result.total < FEW_MATCHES and (self.query.terms or not result.total):
-                finds = partial(self._finds, topic)
+                finds = partial(self._has_matches, topic)
                 remark = explain_few_matches(self._index, self.query, result.total, finds, self._suggest)
             return replace(result, **vars(remark))
         exact = {token for term in self.required for token in self.tokens[term]}
@@ -435,7 +435,7 @@ class Search:
 
     def _explain_no_match(self, topic: str | int | None) -> Remark | None:
         """Return a remark on why no document meets the filters or has what is required."""
-        finds = partial(self._finds, topic)
+        finds = partial(self._has_matches, topic)
         if self.required and not self._index.has_match(Query(self.required)):
             remark = explain_few_matches(self._index, Query(self.required), 0, finds, self._suggest)
             useful = (
@@ -444,7 +444,7 @@ class Search:
             return replace(remark, suggestions=tuple(useful))
         return find_excess_filter(self._index, self.query, finds)
 
-    def _finds(self, topic: str | int | None, query: Query) -> bool:
+    def _has_matches(self, topic: str | int | None, query: Query) -> bool:
         """Return whether another query matches any document below ``topic``, ranked in the same way."""
         search = Search(self.collection, query, self.by)
         mask = search._divide(topic).listed

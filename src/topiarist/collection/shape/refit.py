@@ -99,9 +99,9 @@ class _ShareTransfer:
         for number, node in without_topic:
             leaves = self.shape.tree.leaves_under(node)
             if self.fresh.intersection(leaves) and has_topic[number]:
-                self._part(number, node)
+                self._divide_split_topic(number, node)
             else:
-                self._spread(number, leaves, leaf_shares)
+                self._spread_removed_topic(number, leaves, leaf_shares)
         return self._sum_entries()
 
     def _read_class(self, number: int) -> tuple[Array, Array]:
@@ -121,7 +121,7 @@ class _ShareTransfer:
         shares.sum_duplicates()
         return shares
 
-    def _part(self, number: int, node: int) -> None:
+    def _divide_split_topic(self, number: int, node: int) -> None:
         """Cluster the documents of a split topic and add their shares to its new subtopics."""
         documents, values = self._read_class(number)
         documents, values = documents[values >= MIN_SHARE], values[values >= MIN_SHARE]
@@ -131,7 +131,7 @@ class _ShareTransfer:
         for leaf in subtree.leaves:
             self._add(documents[under[leaf]], nodes[leaf], values[under[leaf]])
 
-    def _spread(self, number: int, leaves: tuple[int, ...], shares: Csr) -> None:
+    def _spread_removed_topic(self, number: int, leaves: tuple[int, ...], shares: Csr) -> None:
         """Add the shares of a removed topic to ``leaves``, in proportion to the other shares of each document."""
         documents, values = self._read_class(number)
         places = [self.columns[leaf] for leaf in leaves]

@@ -45,7 +45,9 @@ class DocumentMap:
 def lay_out_topics(figures: Figures) -> CircleLayout:
     """Return the circles of the topics of the current tree, without reading documents."""
     with threadpool_limits(limits=1, user_api="blas"):  # the matrices are so small that threads only wait
-        return lay_out_circles(figures.tree, _word_given_node(figures, _select_frequent_words(figures)), figures.sizes)
+        return lay_out_circles(
+            figures.tree, _compute_word_given_node(figures, _select_frequent_words(figures)), figures.sizes
+        )
 
 
 def lay_out_neighbours(figures: Figures) -> tuple[CircleLayout, DocumentMap]:
@@ -82,7 +84,7 @@ def _make_features(figures: Figures) -> Features:
         places, scales = words.coordinates, np.asarray(words.space.scales, np.float64)
         return lambda rows: places[rows] * scales
     columns = _select_frequent_words(figures)
-    of_classes = _word_given_node(figures, columns)[np.asarray(figures.shape.class_nodes, np.int64)]
+    of_classes = _compute_word_given_node(figures, columns)[np.asarray(figures.shape.class_nodes, np.int64)]
     return make_count_features(of_classes, csr_array(collection.counts[:, columns]))
 
 
@@ -91,7 +93,7 @@ def _select_frequent_words(figures: Figures) -> Ints:
     return np.sort(np.argsort(-frequency, kind="stable")[:MAX_WORDS])
 
 
-def _word_given_node(figures: Figures, columns: Ints) -> Array:
+def _compute_word_given_node(figures: Figures, columns: Ints) -> Array:
     """Return P(word | branch) of selected words for each node of the visible tree; nodes × words."""
     model = figures.collection.tree_model
     node_given_class: Floats = np.asarray(model.node_given_class, np.float64)

@@ -133,11 +133,11 @@ def find_changes_since(figures: Figures, since: str, last: str = "", *, n_words:
         topics=list_topics(table.share[1] * np.log(ratio), certain & (ratio >= MIN_TOPIC_RATIO)),
         fewer=list_topics(-table.share[0] * np.log(ratio), certain & (ratio <= 1 / MIN_TOPIC_RATIO)),
         words=_find_rising_words(figures, groups, (n_before, n_since), n_words),
-        farther=_distance_shift(figures, groups),
+        farther=_measure_distance_shift(figures, groups),
     )
 
 
-def _distance_shift(figures: Figures, groups: Ints) -> DistanceShift | None:
+def _measure_distance_shift(figures: Figures, groups: Ints) -> DistanceShift | None:
     """Return how far the distances to the nearest topic changed; None without embeddings."""
     directions, vectors = getattr(figures.collection.model, "directions_", None), figures.collection.vectors
     if directions is None or vectors is None:

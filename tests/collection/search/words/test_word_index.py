@@ -246,7 +246,7 @@ def test_the_space_is_kept_in_bytes_and_nearly_exact(index):
     lists = index.segments[0]
     space = word_space.learn_space([lists])
     assert space.placed(lists).dtype == np.int8
-    directions = space._directions(lists)
+    directions = space._compute_directions(lists)
     point = space.direction({"judg": 1.0, "court": 1.0})
     np.testing.assert_allclose(index.near({"judg": 1.0, "court": 1.0}), directions @ point, atol=0.02)
     assert index.near({"xyzzy": 1.0}) is None

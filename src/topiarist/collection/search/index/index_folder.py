@@ -84,7 +84,7 @@ def write_index(index: Any, folder: Path, segments: Iterable[Segment] | None = N
                 if getattr(lens, name) is not None:
                     save(of_lens / f"{name}.npy", np.ascontiguousarray(getattr(lens, name)))
         names = [_write_segment(partial, segment) for segment in (index.segments if segments is None else segments)]
-        write_manifest(partial, INDEX, {**_settings(index), "segments": names, "files": seal_files(partial)})
+        write_manifest(partial, INDEX, {**_describe_settings(index), "segments": names, "files": seal_files(partial)})
 
 
 def write_unlisted_segment(folder: Path, segment: Segment) -> WrittenSegment:
@@ -125,7 +125,7 @@ def remove_unlisted_segments(folder: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _settings(index: Any) -> dict[str, Any]:
+def _describe_settings(index: Any) -> dict[str, Any]:
     """Return the settings of an index as JSON data for its manifest."""
     shape = index.shape
     return {

@@ -259,14 +259,14 @@ def view_query(scorer: KernelScorer) -> list[View]:
         parts_by_lens.append((narrowed, row, topical[0]))
     scales = [float(scale[0]) for scale in matrix.compute_scales(lengths, query.counts[:1], index.normalise)]
     return [
-        _view(
+        _make_view(
             query, *view_parts, of_lens, scales=(scales[2 * place], scales[2 * place + 1]), dtype=np.dtype(index.dtype)
         )
         for place, (of_lens, view_parts) in enumerate(zip(index.parts, parts_by_lens, strict=True))
     ]
 
 
-def _view(
+def _make_view(
     query: QueryCounts, narrowed: KernelView, row: Floats, topical: Floats, of_lens: Sequence[str],
     *, scales: tuple[float, float], dtype: Any,
 ) -> View:  # fmt: skip

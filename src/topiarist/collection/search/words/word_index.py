@@ -154,11 +154,13 @@ class WordIndex:
             if number == 0 and self.cells is not None:
                 segments.append(self.cells.near(self.space, direction, threads))
             else:
-                segments.append((np.arange(start, start + len(lists)), self._all_near(lists, direction, threads)))
+                segments.append(
+                    (np.arange(start, start + len(lists)), self._compute_all_cosines(lists, direction, threads))
+                )
             start += len(lists)
         return segments
 
-    def _all_near(self, lists: PostingLists, direction: Floats, threads: Threads) -> Floats:
+    def _compute_all_cosines(self, lists: PostingLists, direction: Floats, threads: Threads) -> Floats:
         """Return the cosines of all documents of a segment, computed block by block."""
         blocks = [lists.space[start : start + BLOCK] for start in range(0, len(lists), BLOCK)]
         return np.concatenate([np.empty(0, np.float32), *threads.map(

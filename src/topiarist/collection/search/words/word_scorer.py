@@ -221,13 +221,13 @@ class WordScorer:
         names = iter(amounts_by_row)
         for lists, segment_rows in split_rows(self.index.segments, np.array([*amounts_by_row], np.int64)):
             here = list(islice(names, len(segment_rows)))
-            for word, amounts, is_query_word in self._amounts(lists, segment_rows):
+            for word, amounts, is_query_word in self._iter_amounts(lists, segment_rows):
                 for row, amount in zip(here, amounts.tolist(), strict=True):
                     if amount > 0:
                         amounts_by_row[row].append((word, amount, is_query_word))
         return amounts_by_row
 
-    def _amounts(self, lists: PostingLists, rows: Array) -> Iterator[tuple[str, Floats, bool]]:
+    def _iter_amounts(self, lists: PostingLists, rows: Array) -> Iterator[tuple[str, Floats, bool]]:
         """Yield for each word its part in the scores of some documents of a segment; added words come last."""
         norms = K1 * (1 - B + B * lists.lengths[rows].astype(np.float64) / self.index.average)
 
@@ -247,7 +247,7 @@ class WordScorer:
         scores, start = np.zeros(len(rows)), 0
         for lists, segment_rows in split_rows(self.index.segments, rows):
             here = slice(start, start + len(segment_rows))
-            for _, amounts, _ in islice(self._amounts(lists, segment_rows), len(self.known)):
+            for _, amounts, _ in islice(self._iter_amounts(lists, segment_rows), len(self.known)):
                 scores[here] += amounts
             start = here.stop
         return scores

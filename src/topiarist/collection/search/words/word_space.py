@@ -64,9 +64,9 @@ class WordSpace:
 
     def placed(self, documents: PostingLists) -> Array:
         """Return the packed coordinates of documents."""
-        return self._pack_directions(self._directions(documents))
+        return self._pack_directions(self._compute_directions(documents))
 
-    def _directions(self, documents: PostingLists) -> Floats:
+    def _compute_directions(self, documents: PostingLists) -> Floats:
         """Return the unit directions of documents in the space."""
         columns = find_columns(documents.stems, self.stems)
         columns_in_space = np.flatnonzero(columns >= 0)

@@ -58,7 +58,7 @@ class ColumnMap:
 
 
 def without_columns(counts: Csr, columns: Ints) -> Csr:
-    """Return the counts with empty ``columns``."""
+    """Return the counts with zeros in some columns; the number of columns stays."""
     if not len(columns):
         return counts
     target = np.arange(counts.shape[1])

@@ -262,7 +262,7 @@ class _Records:
         self.fields: dict[str, list[Any]] = {"titles": [], "labels": [], "sources": [], "dates": []}
 
     def iterate(self, documents: Iterable[Document], titles: bool) -> Iterator[str]:
-        """Yield the text of each document after its metadata are recorded."""
+        """Record the ids, titles and dates of documents; yield the text of each."""
         for document in documents:
             self.ids.append(document.id)
             for name, values in self.fields.items():

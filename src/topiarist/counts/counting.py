@@ -65,6 +65,7 @@ def _list_columns(chunk: TokenChunk, columns: Mapping[str, int]) -> Ints:
 
 
 def _compute_npmi(pair_counts: Ints, first_counts: Ints, second_counts: Ints, n_tokens: int) -> Doubles:
+    """Return the normalised pointwise mutual information of each word pair, from −1 to 1."""
     if n_tokens == 0 or pair_counts.size == 0:
         return np.zeros(pair_counts.size)
     surprise = np.log(n_tokens / pair_counts)
@@ -152,7 +153,7 @@ class CountBuilder:
         self._data = ScratchArray(scratch, np.int32)
 
     def add(self, chunk: CountChunk) -> None:
-        """Append the texts of a chunk."""
+        """Count the tokens of a chunk of texts, as further documents."""
         column_of = self._columns
         columns = np.fromiter(
             (column_of.setdefault(word, len(column_of)) for word in chunk.words), np.int32, len(chunk.words)
@@ -193,6 +194,7 @@ class CountBuilder:
         return Entries(self._data.array(), self._indices.array(), ends)
 
     def _counts(self, order: Ints, dtype: DTypeLike) -> Csr:
+        """Return the counts with the columns ``order``; tokens of other columns are left out."""
         columns = np.full(len(self._columns), -1, np.int32)
         columns[order] = np.arange(len(order), dtype=np.int32)
         return move_columns(self._entries, columns, len(order), self.scratch, dtype=dtype)

@@ -184,6 +184,7 @@ def find_candidate_pairs(minima: Array, first: int = 0) -> Array:
 
 
 def _has_words(minima: Array) -> Bools:
+    """Return for each document whether its MinHash values show any words."""
     has_words = np.empty(len(minima), np.bool_)
     for span in split_range(len(minima)):
         has_words[span] = (minima[span] != _EMPTY).any(axis=1)
@@ -241,6 +242,7 @@ def _compute_overlap(values: Array, other_values: Array) -> float:
 def _iter_compared_texts(
     texts_of: Callable[[Sequence[int]], Sequence[str]], rows: Sequence[int]
 ) -> Iterator[ComparedText]:
+    """Read and yield the texts of the rows with their hashed word pairs, for comparison."""
     for start in range(0, len(rows), 1_000):
         for batch in split_texts(texts_of(rows[start : start + 1_000]), CHARACTERS):
             chunk = tokenise(batch, Tokenizer())
@@ -250,6 +252,7 @@ def _iter_compared_texts(
 
 
 def _compare(text: str, pairs: Array) -> ComparedText:
+    """Prepare a text for comparison: its word pairs, words, facts, ordinary forms and digest."""
     tokens = _list_tokens(text)
     forms = list(map(str.casefold, tokens))
     hashes = np.fromiter(map(_hash_word, forms), np.uint64, len(forms))

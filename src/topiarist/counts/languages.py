@@ -64,7 +64,7 @@ class ScriptLanguages:
         self._numbers.append(SCRIPT_LANGUAGES.index(code) + 1 if code else 0)
 
     def places(self, codes: Sequence[str]) -> Array:
-        """Return the place of each document's language in ``codes``, or −1 if its script does not determine it."""
+        """Return the index in ``codes`` of each document's language; −1 if its script leaves it open."""
         numbers = np.array([-1, *map(codes.index, SCRIPT_LANGUAGES)], np.int64)
         return numbers[np.frombuffer(self._numbers, np.uint8)]
 

@@ -50,7 +50,7 @@ def prune(
 
 
 def find_kept_words(vocabulary: Vocabulary, n_docs: int, settings: CountSettings) -> Bools:
-    """Return the mask of words in neither too few nor too many of ``n_docs`` documents."""
+    """Mark the words in neither too few nor too many documents. Raise InputError if none remains."""
     frequency = vocabulary.document_frequency
     max_documents = settings.max_document_share * n_docs + 1e-9  # a share of k / n means k documents
     keep: Bools = (frequency >= settings.min_document_count(n_docs)) & (frequency <= max_documents)
@@ -137,6 +137,7 @@ def build_vocabulary(
 
 
 def _create_empty_error(n_docs: int, vocabulary: Vocabulary, settings: CountSettings) -> InputError:
+    """Create the error for documents without any word that passes the settings."""
     input_size = f"{n_docs} document{'s' * (n_docs != 1)} with {len(vocabulary)} different words"
     if len(vocabulary) == 0:
         fault = "no words to count" if n_docs else "no documents to count"

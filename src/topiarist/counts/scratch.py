@@ -88,7 +88,7 @@ class ScratchArray:
         return self._number
 
     def append(self, part: Array) -> None:
-        """Append rows."""
+        """Write rows to the end of the file."""
         part = np.ascontiguousarray(part, self._dtype)
         self._number += len(part)
         if self._file is None:

@@ -119,7 +119,7 @@ def _split_blocks(indptr: Array, tokens: Array) -> list[tuple[int, int]]:
 
 
 def _replace_values(counts: Csr, values: Array) -> Csr:
-    """Return a matrix of other values at the places of ``counts``, without stored zeros."""
+    """Return a copy of ``counts`` with other non-zero values; zeros are removed."""
     part: Csr = csr_array(
         (values.astype(counts.data.dtype), counts.indices.copy(), counts.indptr.copy()), shape=counts.shape
     )

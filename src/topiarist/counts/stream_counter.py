@@ -50,7 +50,7 @@ class StreamCounter:
         return len(self.words)
 
     def count(self, documents: Iterable[str | Document]) -> Csr:
-        """Return the counts of a batch (documents × words, int32, canonical), after its words are added."""
+        """Add the words of a batch; return its counts (documents × words, int32, canonical)."""
         if isinstance(documents, str | Document):
             raise InputError("expected an iterable of texts, got a single one", hint="Pass [text].")
         texts = [

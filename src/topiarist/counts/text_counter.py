@@ -70,6 +70,7 @@ class TextCounter(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(self.vocabulary_.words, dtype=object)
 
     def _settings(self, n_docs: int = 1) -> CountSettings:
+        """Return the parameters as counting settings; shares of documents become numbers."""
         min_documents = self.min_df * n_docs if _is_share(self.min_df) else self.min_df
         max_share = self.max_df if _is_share(self.max_df) else self.max_df / max(n_docs, self.max_df)
         threshold = PhraseSettings().threshold if self.phrases is True else self.phrases

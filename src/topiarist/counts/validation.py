@@ -122,7 +122,7 @@ def _make_canonical(matrix: Csr, *, shared: bool) -> Csr:
 
 
 def _is_canonical(matrix: Csr) -> bool:
-    """Return whether the columns of each row increase, without reading a mapped matrix at once as SciPy does."""
+    """Return whether the columns of each row increase, and mark the matrix if they do."""
     if len(matrix.indices) < ENTRIES_PER_RUN:
         return bool(matrix.has_canonical_format)
     ends = matrix.indptr
@@ -137,7 +137,10 @@ def _is_canonical(matrix: Csr) -> bool:
 
 
 def compact_indices(matrix: Csr) -> Csr:
-    """Return the matrix with 32-bit indices, unless it is too large for them."""
+    """Return the matrix with 32-bit indices if they fit; values are shared with the argument.
+
+    A new matrix is marked as canonical, which is not checked.
+    """
     largest = max(*matrix.shape, int(matrix.indptr[-1]))
     if matrix.indices.dtype == np.int32 and matrix.indptr.dtype == np.int32:
         return matrix

@@ -76,6 +76,7 @@ def map_chunks(
 
 
 def _count_workers(n_jobs: int | None) -> int:
+    """Return the number of processes for ``n_jobs``: −1 is all cores, −2 all but one."""
     from joblib import cpu_count  # type: ignore[import-untyped,unused-ignore]
 
     cores: int = cpu_count()
@@ -87,7 +88,7 @@ def _count_workers(n_jobs: int | None) -> int:
 
 
 def _map_in_processes(work: Callable[[Item], Result], chunks: Iterator[Item], workers: int) -> Iterator[Result]:
-    """Yield results in order; while the workers have one batch of chunks, the next is read here."""
+    """Yield results in order; the next chunks are read while the workers are busy."""
     from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
 
     with Parallel(n_jobs=workers, backend="loky", batch_size=1, return_as="generator") as parallel:

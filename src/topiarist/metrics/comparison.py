@@ -85,6 +85,7 @@ class Comparison:
             return _describe_node(self.tree_b, self.words_b, self.sizes_b, node)
 
         def pair(matches: dict[int, Match]) -> list[dict[str, Any]]:
+            """Return the matches as dictionaries, in the order of their nodes."""
             return [
                 {"a": describe_a(node), "b": describe_b(match.node_b)}
                 | {"overlap": match.overlap, "doubtful": match.doubtful}
@@ -92,6 +93,7 @@ class Comparison:
             ]
 
         def regroup(entries: Iterable[Regrouped], names: str, describe: Any, describe_part: Any) -> list[Any]:
+            """Return split or merged nodes as dictionaries with their parts."""
             return [
                 dict(sorted({names[0]: describe(entry.whole), names[1]: list(map(describe_part, entry.parts))}.items()))
                 | {"documents": list(entry.documents)}
@@ -317,6 +319,7 @@ def _describe_node(tree: Tree, words: Sequence[Sequence[str]], sizes: Sequence[i
 
 
 def _iter_lines(comparison: Comparison, n: int) -> Iterator[str]:
+    """Yield the lines of the printed comparison, with at most ``n`` entries per list."""
     exclusive = [
         f"{number:,} only in {side}"
         for number, side in ((comparison.n_only_a, "A"), (comparison.n_only_b, "B"))
@@ -347,6 +350,7 @@ def _iter_lines(comparison: Comparison, n: int) -> Iterator[str]:
 
 
 def _format_matches(comparison: Comparison) -> Iterator[str]:
+    """Yield one line: how many nodes of A have a counterpart in B."""
     doubtful = [node for node, match in comparison.matches.items() if match.doubtful]
     n_certain = len(comparison.matches) - len(doubtful)
     n_filled = sum(size > 0 for size in comparison.sizes_a)
@@ -356,6 +360,7 @@ def _format_matches(comparison: Comparison) -> Iterator[str]:
 
 
 def _format_changes(title: str, lines: Sequence[str], n: int) -> Iterator[str]:
+    """Yield the number of changes and the first ``n`` of them; nothing without changes."""
     if lines:
         yield f"{title}: {len(lines):,}"
         yield from lines[:n]

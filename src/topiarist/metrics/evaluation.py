@@ -164,14 +164,16 @@ def evaluate_labels(assignments: DocumentAssignments, labels: Sequence[Sequence[
         purity=dendrogram_purity(assignments.tree, nodes, first) if has_pairs else None,
         f1_macro=float(np.mean(f1)),
         f1_weighted=float(np.average(f1, weights=sizes)),
-        example_f1=_example_f1(assignments.tree, nodes, sets, best)
+        example_f1=_compute_example_f1(assignments.tree, nodes, sets, best)
         if any(len(set(labels_of_document)) > 1 for labels_of_document in sets)
         else None,
         best=best,
     )
 
 
-def _example_f1(tree: Tree, nodes: Integers, sets: Sequence[tuple[str, ...]], best: dict[str, BestNode]) -> float:
+def _compute_example_f1(
+    tree: Tree, nodes: Integers, sets: Sequence[tuple[str, ...]], best: dict[str, BestNode]
+) -> float:
     """Return ``example_f1`` if each document is assigned the labels whose best node is at or above its node."""
     columns = {label: column for column, label in enumerate(best)}
     at_node: list[list[int]] = [[] for _ in range(len(tree))]
@@ -192,6 +194,7 @@ def _make_indicator(columns: Sequence[Sequence[int]], n_columns: int) -> Any:
 
 
 def _format_lines(evaluation: Evaluation, n: int) -> Iterator[str]:
+    """Yield the lines of the printed evaluation, with at most ``n`` labels."""
     numbers = {"document": evaluation.n_docs, "topic": evaluation.n_leaves, "heading": len(evaluation.tree.headings)}
     counts = [f"{number:,} {noun}{'s' * (number != 1)}" for noun, number in numbers.items()]
     yield " · ".join([*counts, f"depth {evaluation.depth}"])
@@ -205,6 +208,7 @@ def _format_lines(evaluation: Evaluation, n: int) -> Iterator[str]:
 
 
 def _format_label_lines(tree: Tree, evaluation: LabelEvaluation, n: int) -> Iterator[str]:
+    """Yield the lines on the agreement with labels, with the best node of at most ``n`` labels."""
     yield ""
     labels = "1 label" if evaluation.n_labels == 1 else f"{evaluation.n_labels:,} labels"
     yield f"against {labels} of {evaluation.n_docs:,} document{'' if evaluation.n_docs == 1 else 's'}"

@@ -41,6 +41,7 @@ def example_f1(labels_true: Matrix, labels_pred: Matrix, sample_weight: ArrayLik
 
 
 def _check_indicator(labels: Matrix, name: str) -> Any:
+    """Return labels as a sparse matrix of 0 and 1; raise InputError for other values."""
     try:
         sparse = bool(issparse(labels))
         matrix = csr_array(labels if sparse else np.asarray(labels))  # type: ignore[arg-type]
@@ -163,6 +164,7 @@ def interpolated_precision(relevance: ArrayLike, scores: ArrayLike, *, levels: A
 
 
 def _interpolate_precision(relevant: Array, scores: Floats, levels: Floats) -> float:
+    """Return the mean interpolated precision at levels of recall, for one label."""
     hits = np.cumsum(relevant[np.argsort(-scores, kind="stable")])
     precision = hits / np.arange(1, len(hits) + 1)
     best = np.maximum.accumulate(precision[::-1])[::-1]  # at this rank or later

@@ -250,6 +250,7 @@ def make_count_features(word_given_class: Array, counts: Csr) -> Features:
 
 
 def _compute_directions(words: Floats) -> Floats:
+    """Return the principal directions of topic words, one per column, for the map."""
     deviations = words - words.mean(axis=0)
     values, vectors = np.linalg.eigh((deviations @ deviations.T).astype(np.float64))
     best = np.argsort(-values)[: min(DIMENSIONS, len(values))]

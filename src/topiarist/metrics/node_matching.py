@@ -79,7 +79,7 @@ class Overlap:
 
 
 def align_documents(a: DocumentAssignments, b: DocumentAssignments) -> tuple[DocumentAssignments, DocumentAssignments]:
-    """Return the documents that both trees have, in the same order."""
+    """Return the documents that both trees have, in the same order. Raise InputError without any."""
     if list(a.ids) == list(b.ids) and a.n_docs:
         return a, b
     place = dict(zip(b.ids, range(b.n_docs), strict=True))
@@ -94,7 +94,7 @@ def align_documents(a: DocumentAssignments, b: DocumentAssignments) -> tuple[Doc
 
 
 def compute_overlap(a: DocumentAssignments, b: DocumentAssignments, *, soft: bool = False) -> Overlap:
-    """Return the documents that the nodes of two trees share; rows of both must be the same documents."""
+    """Return how many documents the nodes of two trees share; the rows must be aligned."""
     up_a, up_b = make_ancestor_matrix(a.tree), make_ancestor_matrix(b.tree)
     if soft:
         of_a, of_b = up_a[list(a.class_nodes)], up_b[list(b.class_nodes)]
@@ -153,7 +153,7 @@ def match_overlap(overlap: Overlap, min_f1: float = MIN_F1, measure: str = "f1")
 
 
 def _sort_by_name(tree: Tree, nodes: Ints) -> tuple[Ints, Ints]:
-    """Return the distinct nodes in the order of names, and the place of each; independent of node numbers."""
+    """Return the distinct nodes sorted by name, and the index among them of each entry of ``nodes``."""
     ranks = rank_by_name(tree)
     unique_ranks, place = np.unique(ranks[nodes], return_inverse=True)
     return np.argsort(ranks)[unique_ranks], place

@@ -191,7 +191,7 @@ def select_discoveries(chances: Floats, rate: float = FALSE_DISCOVERY_RATE) -> B
 
 
 def _adjust_posteriors(shares: Csr, groups: Ints, documents: Ints, total_shares: Floats) -> Csr:
-    """Replace the class shares of the collection in posteriors by those of the document's group.
+    """Replace the class shares of the collection in posteriors by the shares of the group.
 
     A document with one class keeps it in any group: only the others are computed.
     """
@@ -221,6 +221,7 @@ def _adjust_posteriors(shares: Csr, groups: Ints, documents: Ints, total_shares:
 
 
 def _sum_by_group(shares: Csr, groups: Ints, n_groups: int, members: Floats) -> tuple[Floats, Floats]:
+    """Return the sums of document shares and of their squares, by group and topic."""
     n_topics, paths = members.shape[1], csr_array(members)
     sums, squares = np.zeros((2, n_groups * n_topics))
     for start in range(0, shares.shape[0], BLOCK):

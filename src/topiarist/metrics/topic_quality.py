@@ -41,7 +41,7 @@ def perplexity(model: CompletionModel, X: Matrix, *, random_state: int = 0) -> f
 def completion_perplexity(
     components: Floats, fold_in: Callable[[Csr], Floats], counts: Csr, random_state: int = 0
 ) -> float:
-    """Return ``perplexity`` of word distributions, with a function that folds in documents."""
+    """Return the perplexity of half of each document given the rest; infinite with a warning."""
     words = _normalise_rows(components)
     if words.shape[1] != counts.shape[1]:
         raise InputError(
@@ -114,6 +114,7 @@ def _compute_coherence(joint: Floats) -> float:
 
 
 def _compute_npmi(joint: Floats, first: Floats, second: Floats) -> Floats:
+    """Return the NPMI of word pairs from their joint and single probabilities, from −1 to 1."""
     is_defined = (joint > 0) & (joint < 1)
     safe = np.where(is_defined, joint, 0.5)
     product = np.where(is_defined, first * second, 0.5)
@@ -128,6 +129,7 @@ def topic_diversity(topics: ArrayLike, *, top_n: int = 25) -> float:
 
 
 def _list_top_words(topics: ArrayLike, top_n: int) -> list[Any]:
+    """Return the numbers of the ``top_n`` words of each topic; raise an error below two words."""
     if top_n < 2:
         raise UsageError(f"top_n must be at least 2, got {top_n}", hint="Pass 10.")
     if isinstance(topics, list | tuple) and all(np.asarray(topic).dtype.kind in "iu" for topic in topics):

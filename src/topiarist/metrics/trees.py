@@ -66,6 +66,7 @@ def _sum_purities(tree: Tree, counts_below: list[Counter[int]]) -> float:
 
 
 def _check_nodes(tree: Tree, leaf_of_doc: ArrayLike, n_docs: int) -> Integers:
+    """Return the node of each document as an array; raise InputError if one is not in the tree."""
     if not isinstance(tree, Tree):
         raise InputError(f"expected a topiarist.trees.Tree, got {type(tree).__name__}", hint="Use Tree.from_linkage.")
     nodes = np.asarray(leaf_of_doc)

@@ -76,7 +76,7 @@ class Folder:
         return cls(path, _read_manifest(root, display_path))
 
     def refresh(self) -> bool:
-        """Open a generation that was published meanwhile; return whether there is one."""
+        """Open the newest generation if another process has published one; return whether it has."""
         manifest = _read_manifest(self.path, self.display_path)
         if manifest == self.manifest:
             return False
@@ -103,7 +103,7 @@ class Folder:
                 generation.close()
 
     def at_generation(self, name: str) -> Folder:
-        """Return the folder in its state before a removal, from a generation kept for undo."""
+        """Return the folder before a removal, from a kept generation. Raise UsageError if it is missing."""
         if not (self.path / name / DATABASE).is_file():
             raise UsageError(
                 f"{self.display_path} does not have the state before the removal",
@@ -186,6 +186,7 @@ def begin_generation(
 
 
 def _check_place(root: Path, display_path: str, *, force: bool) -> None:
+    """Raise UsageError if a new collection cannot be written to a path."""
     if root.exists() and not root.is_dir():
         raise UsageError(f"{display_path} is a file, not a folder for a collection", hint="Choose another name.")
     if (root / MANIFEST).is_file() and not (force or _is_unfinished(root)):
@@ -195,7 +196,7 @@ def _check_place(root: Path, display_path: str, *, force: bool) -> None:
 
 
 def _open_workspace(root: Path, display_path: str, *, resume: bool, force: bool) -> Growing:
-    """Return the unfinished grow of a folder, or a new one."""
+    """Resume the unfinished grow of a folder, or replace it with ``force``; else create a workspace."""
     folder = root / GROWING
     if folder.is_dir() and not (resume or force):
         raise create_unfinished_error(display_path)
@@ -225,7 +226,7 @@ def is_collection(root: Path) -> bool:
 
 
 def _is_unfinished(root: Path) -> bool:
-    """Return whether there is a grow to resume; one that was killed at the end already has its final name."""
+    """Return whether a grow can be resumed, also if it was killed after its final renaming."""
     if (root / GROWING).is_dir():
         return True
     candidates = [path for path in list_generations(root) if (path / COMPLETE).is_file()]
@@ -265,6 +266,7 @@ def _sweep_new(root: Path) -> None:
 
 
 def _read_manifest(root: Path, display_path: str) -> Manifest:
+    """Read the manifest; raise an error if its generation is a link or has no database."""
     manifest = Manifest.read(root, display_path)
     if any(path.is_symlink() for path in (root / MANIFEST, root / manifest.generation)):
         raise create_damaged_error(display_path, f"{MANIFEST} or {manifest.generation} is a link to somewhere else")
@@ -274,6 +276,7 @@ def _read_manifest(root: Path, display_path: str) -> Manifest:
 
 
 def _create_missing_error(root: Path, display_path: str) -> TopiaristError:
+    """Create the error for a folder without a manifest: unfinished, damaged or no collection."""
     if _is_unfinished(root):
         return create_unfinished_error(display_path)
     if list_generations(root):
@@ -321,7 +324,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path, display_path: str) -> Manifest:
-        """Return the manifest of a folder of this format."""
+        """Return the manifest of a folder of this format. Raise DamagedError if it is invalid."""
         body = _read_body(folder, display_path)
         generation = str(body.get("generation"))
         if not GENERATION.fullmatch(generation):
@@ -396,6 +399,7 @@ def sweep_parts(generation: Generation) -> None:
 
 
 def list_generations(root: Path) -> list[Path]:
+    """Return the sorted folders of generations below a collection folder, without links."""
     if not root.is_dir():
         return []
     return sorted(

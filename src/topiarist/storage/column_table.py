@@ -60,7 +60,7 @@ class ColumnTable:
         return tuple(Field(*row) for row in read)
 
     def of(self, rows: Iterable[int]) -> dict[int, dict[str, list[str]]]:
-        """Return the values of documents by row and column, as in the source."""
+        """Return the stored texts of documents, by row and column name."""
         return self._collect(_CELLS.format("text"), rows)
 
     def typed(self, rows: Iterable[int]) -> dict[int, dict[str, list[Any]]]:
@@ -104,7 +104,7 @@ class ColumnTable:
         self.database.run_many("UPDATE fields SET cut = cut + ? WHERE name = ?", removed_values)
 
     def add_category(self, name: str, values: Iterable[tuple[int, str]]) -> bool:
-        """Add a detected column with a value by row; return False if the documents already have it."""
+        """Add a detected column; return False if the name exists or ``MAX_COLUMNS`` are stored."""
         columns = self.database.all("SELECT number, name FROM fields")
         number = max((number for number, _ in columns), default=0) + 1
         if number > MAX_COLUMNS or column_key(name) in {column_key(other) for _, other in columns}:
@@ -161,7 +161,7 @@ class ColumnTable:
         return self.database.read_codes(sql, (name,))
 
     def values(self, name: str) -> list[str]:
-        """Return the categories of a column, as in the documents."""
+        """Return the different categories of a column, at most ``MAX_SHOWN_VALUES``."""
         sql = "SELECT DISTINCT text FROM cells JOIN fields ON number = field WHERE name = ? AND kind = ? LIMIT ?"
         return [text for (text,) in self.database.all(sql, (name, CATEGORY, MAX_SHOWN_VALUES))]
 
@@ -200,6 +200,7 @@ class ColumnTable:
         return column_kind.kind
 
     def _judge_values(self, number: int, name: str, dates: str) -> ColumnKind:
+        """Return the kind of a stored column by its values."""
         sql = "SELECT text, count(*) FROM cells WHERE field = ? AND length(text) <= ? GROUP BY text"
         longer = self.database.fetch_one(
             "SELECT count(*) FROM cells WHERE field = ? AND length(text) > ?", (number, LONGEST_JUDGED)
@@ -246,6 +247,7 @@ class ColumnTable:
         return orders.describe_unread()
 
     def _fill_ambiguous_dates(self, number: int, start: int, orders: DateOrders) -> None:
+        """Store the dates of a column whose day and month depend on the order of their source."""
         sql = "SELECT row, place, source, text FROM cells JOIN documents USING (row) WHERE field = ? AND row >= ?"
         read = (
             (read_date(text).resolve(orders.get_order(source)) or None, number, row, place)
@@ -310,6 +312,7 @@ def create_span_test(column: str, value: str, kind: str) -> tuple[str, list[Any]
 
 
 def _create_test(item: Filter) -> tuple[str, list[Any]]:
+    """Return the SQL condition of a filter on a column, and its parameters."""
     if item.of in (NUMBER, DATE):
         return create_span_test("value", item.value, item.of)
     folded_value = fold_word(item.value)

@@ -125,6 +125,7 @@ class Database:
         return self._get_connection()
 
     def _get_connection(self) -> _Connection:
+        """Return the connection of this thread; open and check the file first if needed."""
         connection: _Connection | None = getattr(self._local, "connection", None)
         if connection is not None and connection.file_state is not None and not connection.in_transaction:
             with suppress(OSError):  # a missing file is reported by the query
@@ -154,6 +155,7 @@ class Database:
         return self._open_mode("ro")
 
     def _open_mode(self, mode: str) -> tuple[_Connection, int]:
+        """Open a connection in an SQLite mode; return it with the version of the file format."""
         connection = self._connect(mode)
         try:
             return connection, connection.execute("PRAGMA user_version").fetchone()[0]
@@ -163,12 +165,12 @@ class Database:
 
     def all(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """Return all rows of a query."""
-        with self._translate_errors(), self._question() as connection:
+        with self._translate_errors(), self._limit_query_steps() as connection:
             return connection.execute(sql, parameters).fetchall()
 
     def iterate_rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:
         """Yield all rows of a query, a few at a time. Do not run another statement before the last row."""
-        with self._translate_errors(), self._question() as connection:
+        with self._translate_errors(), self._limit_query_steps() as connection:
             answer = connection.execute(sql, parameters)
             while rows := answer.fetchmany(FETCH_ROWS):
                 yield from rows
@@ -185,6 +187,7 @@ class Database:
         return CodedTexts(arrays["f0"], arrays["f1"], tuple(codes))
 
     def _read_array(self, rows: Iterator[Any], kind: str) -> Any:
+        """Return values as an array of a type; raise DamagedError if one is not a number."""
         import numpy as np  # not imported for --help
 
         try:
@@ -194,7 +197,7 @@ class Database:
 
     def fetch_one(self, sql: str, parameters: Sequence[Any] = ()) -> Row | None:
         """Return the first row of a query, or None."""
-        with self._translate_errors(), self._question() as connection:
+        with self._translate_errors(), self._limit_query_steps() as connection:
             row: Row | None = connection.execute(sql, parameters).fetchone()
             return row
 
@@ -208,8 +211,8 @@ class Database:
         return row[0]
 
     @contextmanager
-    def _question(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection for one query with a limited number of steps."""
+    def _limit_query_steps(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection for one query, which stops after too many steps."""
         connection = self._get_connection()
         connection.counter.n_steps, connection.counter.was_stopped = 0, False
         try:
@@ -258,6 +261,7 @@ class Database:
 
     @contextmanager
     def _within_transaction(self, begin: str, end: str = "") -> Iterator[None]:
+        """Run a block between SQL statements, or inside the open transaction; roll back on errors."""
         connection = self.connection
         if connection.in_transaction:
             yield
@@ -336,6 +340,7 @@ class Database:
             return bool(connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal")
 
     def close(self) -> None:
+        """Close the connections of all threads; later queries open new ones."""
         with self._guard:
             for connection in list(self._connections):
                 connection.close()
@@ -343,11 +348,13 @@ class Database:
         self._local = threading.local()
 
     def _adopt(self, connection: _Connection) -> None:
+        """Use a connection in this thread, and close it with the database."""
         self._local.connection = connection
         with self._guard:
             self._connections.add(connection)
 
     def _connect(self, mode: str, *settings: str) -> _Connection:
+        """Open an SQLite connection with the limits and settings of this project; refuse links."""
         address = f"{self.path.as_uri()}?mode={mode}"  # as_uri escapes # ? %
         refuse_links(self.path, *(Path(f"{self.path}{end}") for end in ("-wal", "-shm", "-journal")))
         frozen = self._get_file_state() if mode == "ro" and self._is_read_only() else None
@@ -398,6 +405,7 @@ class Database:
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
+        """Raise errors of SQLite as errors of this project, with a hint."""
         try:
             yield
         except UnicodeDecodeError as error:  # a name or a text in the file, or a message of SQLite
@@ -430,6 +438,7 @@ class _StepCounter:
         self.path = path
 
     def count_steps(self) -> bool:
+        """Count the steps of a query; return whether SQLite must stop it."""
         if self.n_steps is None:
             return False
         self.n_steps += _STEP_INTERVAL

@@ -155,6 +155,7 @@ class Dates:
         return ("", "") if row is None or row[0] is None else (row[0], row[1])
 
     def _write(self, row: int, iso: str, text: str) -> None:
+        """Replace the date of a document by its ISO form, and keep the original text."""
         if iso == text:
             return
         sql = "SELECT id, title, text, source FROM documents JOIN texts USING (row) WHERE row = ?"
@@ -167,6 +168,7 @@ class Dates:
 
 
 def _create_order_error(orders: DateOrders) -> UsageError:
+    """Create the error for dates whose day and month cannot be distinguished."""
     source, *others = orders.ambiguous_sources
     evidence = orders.evidence[source]
     where = f" of {source}" if source else ""

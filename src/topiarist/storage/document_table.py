@@ -254,6 +254,7 @@ class Documents:
         return {row: tuple(label for _, label in group) for row, group in groupby(records, key=itemgetter(0))}
 
     def _add(self, documents: Iterable[Document], *, index: bool, dates: str, columns: str) -> range:
+        """Store documents with their columns, dates and words in one transaction; return their rows."""
         from topiarist.storage.column_table import ColumnTable
         from topiarist.storage.date_table import Dates
 

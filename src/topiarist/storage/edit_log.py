@@ -47,7 +47,7 @@ def latest(database: Database) -> int | None:
 
 
 def state(database: Database, number: int) -> Body:
-    """Return the body of a state."""
+    """Return the JSON body of a state by its number. Raise DamagedError if it is missing or changed."""
     row = database.fetch_one("SELECT body, checksum FROM states WHERE number = ?", (number,))
     if row is None or checksum(row[0]) != row[1]:
         fault = "missing" if row is None else "changed since it was written"
@@ -103,7 +103,7 @@ def history(
 
 
 def walk(database: Database) -> Iterator[Edit]:
-    """Yield the edits, newest first; a long log is read only as far as the caller goes."""
+    """Yield the edits, newest first; only the edits that the caller takes are read."""
     last_edit: int | None = None
     while edits := history(database, limit=BATCH_EDITS, until=last_edit):
         yield from edits
@@ -128,7 +128,7 @@ def parts(database: Database) -> dict[str, str]:
 
 
 def keep(database: Database, parts: Iterable[Part]) -> None:
-    """Keep parts that no state names yet: those of an unfinished grow, from which it can resume."""
+    """Record parts that no state names yet, from which an unfinished grow can resume."""
     database.run_many("INSERT INTO parts (name, digest) VALUES (?, ?)", [(part.name, part.digest) for part in parts])
 
 
@@ -140,7 +140,7 @@ def drop(database: Database, names: Iterable[str]) -> None:
 
 
 def forget(database: Database, kept_states: Iterable[int]) -> None:
-    """Erase all states but these, and release the parts that only those had; the edits stay in the log.
+    """Erase all states but the given ones, and release parts that only they used; keep the edits.
 
     An erased state keeps its number. The next writer removes the folders of its parts.
     """
@@ -218,6 +218,7 @@ def checksum(text: str) -> int:
 
 
 def _add_state(database: Database, body: Mapping[str, Any]) -> int:
+    """Store a state of the tree and return its number; raise ValueError if a part is missing."""
     unknown_parts = set(list_parts(body)) - set(parts(database))
     if unknown_parts:
         raise ValueError(f"a state may only name parts that were recorded, not {sorted(unknown_parts)}")

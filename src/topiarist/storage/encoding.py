@@ -55,7 +55,7 @@ class Writer:
         self._stored_names: dict[tuple[Any, ...], str] = {}
 
     def estimator(self, model: Any, where: str = "") -> dict[str, Any]:
-        """Return a model as JSON: its class, its parameters and its learned attributes."""
+        """Return a model as JSON: class, parameters and learned attributes. Raise UsageError if unknown."""
         kind, name = self._registry.name_of(model) or ("", "")
         if kind != "model":
             raise UsageError(
@@ -87,12 +87,13 @@ class Writer:
         if type(value) is dict:
             pairs = [self._encode_items(pair, f"{where}.{place}") for place, pair in enumerate(value.items())]
             return {"is": "dict", "items": pairs}
-        return self._numerical(value, where) or self._encode_registered(value, where)
+        return self._encode_numeric(value, where) or self._encode_registered(value, where)
 
     def _encode_items(self, values: Any, where: str) -> list[Any]:
         return [self.value(value, f"{where}.{place}") for place, value in enumerate(values)]
 
-    def _numerical(self, value: Any, where: str) -> dict[str, Any] | None:
+    def _encode_numeric(self, value: Any, where: str) -> dict[str, Any] | None:
+        """Return the JSON form of an array, number, type or random state; None for other values."""
         if isinstance(value, np.ndarray):
             return self._array(value, where)
         if isinstance(value, RowFile):  # read as an array
@@ -109,7 +110,7 @@ class Writer:
         return None
 
     def _array(self, array: Array, name: str) -> dict[str, Any]:
-        """Return the entry of an array.
+        """Store an array in ``arrays`` and return its JSON entry; raise UsageError for other types.
 
         Column-major order is kept: sums over rows differ in bits between the two orders.
         """
@@ -131,6 +132,7 @@ class Writer:
         }
 
     def _encode_registered(self, value: Any, where: str) -> dict[str, Any]:
+        """Return the JSON form of a registered class; raise UsageError for other classes."""
         kind, name = self._registry.name_of(value) or ("", "")
         if kind == "value":
             parts = {part.name: self.value(getattr(value, part.name), f"{where}.{part.name}") for part in fields(value)}
@@ -170,6 +172,7 @@ class Reader:
         return model
 
     def value(self, data: Any) -> Any:
+        """Return the value of its JSON form; raise ValueError for an unknown tag."""
         if data is None or isinstance(data, bool | int | float | str):
             return data
         if isinstance(data, list):
@@ -189,6 +192,7 @@ class Reader:
         return {self.value(key): self.value(value) for key, value in data["items"]}
 
     def _array(self, data: Mapping[str, Any]) -> Array:
+        """Return a stored array; raise ValueError if its type or shape is not the recorded one."""
         array = self._arrays[data["name"]]
         shape = tuple(data["shape"])
         if data["order"] == "F":
@@ -199,6 +203,7 @@ class Reader:
         return array
 
     def _texts(self, data: Mapping[str, Any]) -> Array:
+        """Return an array of texts; raise ValueError if it is too large or a text is invalid."""
         items, shape, width = data["items"], tuple(data["shape"]), data["width"]
         if not all(map(_is_plain, items)):
             raise ValueError("an invalid text")
@@ -225,6 +230,7 @@ class Reader:
         return dtype if data["type"] else np.dtype(dtype)
 
     def _random_state(self, data: Mapping[str, Any]) -> np.random.RandomState:
+        """Return a Mersenne Twister in its stored state; raise ValueError if the state is invalid."""
         state = self._dict(data["state"])
         mersenne = state["state"]
         key, position = mersenne["key"], mersenne["pos"]
@@ -239,6 +245,7 @@ class Reader:
         return restored
 
     def _value(self, data: Mapping[str, Any]) -> Any:
+        """Return a registered value; raise ValueError if its fields are invalid."""
         value_class = self._registry.class_of("value", data["class"])
         value = value_class(**{name: self.value(value) for name, value in data["fields"].items()})
         self._registry.check("value", data["class"], value)
@@ -260,7 +267,7 @@ def _check_name(model_class: Any, name: str) -> None:
 
 
 def _encode_texts(array: Array, name: str) -> dict[str, Any]:
-    """Return the entry of an array of texts or objects, such as labels."""
+    """Return the entry of an array of texts or objects, such as labels. Raise UsageError for other values."""
     texts = [text.item() if isinstance(text, np.generic) else text for text in array.reshape(-1).tolist()]
     invalid = next((text for text in texts if not _is_plain(text)), None)
     if invalid is not None:

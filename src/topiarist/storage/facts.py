@@ -20,6 +20,7 @@ TOKENS_SETTING = "n_tokens"  # number of tokens of all documents, including gene
 
 
 def settings(database: Database) -> dict[str, Any]:
+    """Return the stored settings without checksums; raise DamagedError if a type is wrong."""
     with reading(f"the settings of {database.display_path}"):
         values = {name: json.loads(value) for name, value in database.all("SELECT name, value FROM settings")}
         for name in CHECKSUM_NAMES:
@@ -196,6 +197,7 @@ def _compute_checksum(rows: Iterable[tuple[Any, ...]], before: int = 0) -> int:
 
 
 def _read_checksum(database: Database, name: str) -> int | None:
+    """Return a stored checksum; None if it is missing, −1 if it is not a number."""
     row = database.fetch_one("SELECT value FROM settings WHERE name = ?", (name,))
     try:
         return None if row is None else int(row[0])

@@ -102,7 +102,7 @@ class Marks:
 
 
 def normalise_tag(tag: str) -> str:
-    """Return a tag in one line, without spaces around it."""
+    """Return a tag in one line, without spaces around it. Raise UsageError if it is empty or too long."""
     name = clean_name(to_storable(tag))
     if not name or len(name) > MAX_TAG_LENGTH:
         raise UsageError(f"a tag has 1 to {MAX_TAG_LENGTH} characters, got {len(name)}", hint="Use one or two words.")
@@ -276,6 +276,7 @@ def find_passage(text: str, quote: str, *, before: str = "", position: int = 0) 
 
 
 def _normalise_note(note: str) -> str:
+    """Return a note without outer white space; raise UsageError if it is empty or too long."""
     text = to_storable(note).strip()
     if not text or len(text) > MAX_NOTE_LENGTH:
         raise UsageError(

@@ -30,6 +30,7 @@ class JudgementTable:
         self.database = database
 
     def append(self, row: int, kind: str, before: tuple[str, ...], after: tuple[str, ...]) -> Judgement:
+        """Store a change of the labels of a document with the time; return it with its number."""
         now = get_time()
         self.database.run(
             "INSERT INTO judgements (time, row, kind, before, after) VALUES (?, ?, ?, ?, ?)",
@@ -41,26 +42,26 @@ class JudgementTable:
         return self.database.number("SELECT max(number) FROM judgements") or 0
 
     def get(self, number: int) -> Judgement | None:
-        return next(iter(self._entries("number = ?", (number,))), None)
+        return next(iter(self._fetch_entries("number = ?", (number,))), None)
 
     def since(self, number: int) -> list[Judgement]:
         """Return the entries after a number, oldest first."""
-        return self._entries("number > ? ORDER BY number", (number,))
+        return self._fetch_entries("number > ? ORDER BY number", (number,))
 
     def newest(self) -> list[Judgement]:
         """Return the newest entry of every judged document, in the order of the rows."""
-        return self._entries("number IN (SELECT max(number) FROM judgements GROUP BY row) ORDER BY row", ())
+        return self._fetch_entries("number IN (SELECT max(number) FROM judgements GROUP BY row) ORDER BY row", ())
 
     def of(self, rows: Sequence[int]) -> dict[int, Judgement]:
         """Return the newest entry of documents by row, including undone ones."""
         where = "row IN (SELECT value FROM json_each(?)) ORDER BY number"
-        return {judgement.row: judgement for judgement in self._entries(where, (encode_list(rows),))}
+        return {judgement.row: judgement for judgement in self._fetch_entries(where, (encode_list(rows),))}
 
     def all_of(self, row: int) -> list[Judgement]:
         """Return all entries of a document, oldest first."""
-        return self._entries("row = ? ORDER BY number", (row,))
+        return self._fetch_entries("row = ? ORDER BY number", (row,))
 
-    def _entries(self, where: str, parameters: Sequence[object]) -> list[Judgement]:
+    def _fetch_entries(self, where: str, parameters: Sequence[object]) -> list[Judgement]:
         return [
             Judgement(number, time, row, kind, tuple(json.loads(before)), tuple(json.loads(after)))
             for number, time, row, kind, before, after in self.database.all(f"{_ENTRY} {where}", parameters)
@@ -97,6 +98,7 @@ class ReviewTable:
         return [label for (label,) in self.database.all("SELECT label FROM reviews")]
 
     def append(self, label: str, row: int, answer: str, drawn: str, documents: int) -> ReviewEntry:
+        """Store an answer of a review with the time; return it with its number."""
         now = get_time()
         self.database.run(
             "INSERT INTO review_entries (time, label, row, answer, drawn, documents) VALUES (?, ?, ?, ?, ?, ?)",

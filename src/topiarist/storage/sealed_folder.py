@@ -363,6 +363,7 @@ def lock_folder(folder: Path, display_path: str = "", *, wait: float = 0.0) -> I
 
 
 def _describe_holder(folder: Path) -> str:
+    """Return which process holds the lock of a folder, for a message."""
     try:
         holder = json.loads((folder / WRITER).read_text())
         process, machine = int(holder["process"]), str(holder["machine"])

@@ -101,6 +101,7 @@ def copy_tables(old: Database, new: Database, removed: Sequence[int]) -> None:
 
 
 def _copy_table(database: Database, table: str) -> None:
+    """Replace a table by the rows of the former database whose documents remain, renumbered."""
     columns = [name for _, name, *_ in database.all(f"PRAGMA main.table_info({table})")]
     links = {link[3] for link in database.all(f"PRAGMA main.foreign_key_list({table})") if link[2] == "documents"}
     links |= {"row"} & set(columns)

@@ -77,6 +77,7 @@ def map_tensors(path: str | Path) -> dict[str, Array]:
 
 
 def _to_stored(name: str, array: Array) -> Array:
+    """Return an array in C order and little-endian; raise UsageError for other types."""
     array = np.asarray(array)
     stored_dtype = array.dtype.newbyteorder("<")
     if name == METADATA or stored_dtype not in NAMES:
@@ -91,7 +92,7 @@ def _read_header(file: BinaryIO) -> tuple[dict[str, Any], int]:
 
 
 def _map_array(path: str | Path, start: int, size: int, entry: Mapping[str, Any]) -> Array:
-    """Return an array of a file as a map of its own, because SciPy copies small parts of larger maps.
+    """Return an array with a memory map for itself, because SciPy copies small parts of larger maps.
 
     Arrays begin at ``start``, and have ``size`` bytes together.
     """

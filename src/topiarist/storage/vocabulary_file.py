@@ -19,6 +19,7 @@ def write_vocabulary(folder: Path, vocabulary: Vocabulary) -> None:
 
 
 def read_vocabulary(folder: Path) -> Vocabulary:
+    """Read the vocabulary of a folder; raise InputError if the file is damaged."""
     try:
         body = json.loads((folder / VOCABULARY).read_text(encoding="utf-8"))
         texts = (*body["words"], *body.get("phrases", ()), *(form for forms in body.get("forms", ()) for form in forms))

@@ -106,6 +106,7 @@ class DateOrders:
         return f"{decision}; years of two digits {SHORT_YEARS}" if evidence.n_short and order else decision
 
     def _describe_decision(self, source: str) -> str:
+        """Return the order of the dates of a source and the reason for it, as text for a message."""
         order, evidence = self.get_order(source), self.evidence[source]
         if self.requested and order == self.requested:
             return f"{order}, as was asked"

@@ -182,6 +182,7 @@ def get_next_date(text: str) -> str:
 
 
 def _parse(text: str, figures: bool) -> ParsedDate:
+    """Return the date in a text; an empty result for other texts and years outside 1000 to 2999."""
     if len(text) > MAX_LENGTH:
         return ParsedDate()
     plain = " ".join(text.split()).strip(" ,;")
@@ -216,6 +217,7 @@ def _parse_number(text: str) -> str:
 
 
 def _parse_packed(match: re.Match[str]) -> str:
+    """Return the ISO form of digits such as 20140305 or 20140305T1230Z; raise ValueError on bad dates."""
     year, month, day, hour, minute, second, zone = match.groups()
     if hour is None:
         return _to_iso(year, month, day)
@@ -224,6 +226,7 @@ def _parse_packed(match: re.Match[str]) -> str:
 
 
 def _parse_form(text: str) -> ParsedDate:
+    """Return the date in a text with separators or month names; an empty result if no form matches."""
     rest, clock = _split_clock(_COMMENT.sub(" ", text))
     rest = rest.strip(" ,;")
     weekday, _, after = rest.partition(" ")
@@ -252,6 +255,7 @@ def _match_form(forms: tuple[str, ...], text: str) -> dict[str, str]:
 
 
 def _parse_both_orders(parts: dict[str, str], clock: str) -> ParsedDate:
+    """Return both readings of a date such as 3/4/2014, or one date if the readings agree."""
     readings = []
     for month, day in ((parts["second"], parts["first"]), (parts["first"], parts["second"])):
         try:

@@ -116,6 +116,7 @@ def judge_column(
 
 
 def _judge_dates(orders: DateOrders) -> ColumnKind:
+    """Return the kind of a column of dates: date, or text if every order is undecided."""
     ambiguous = orders.undecided_sources
     descriptions = [(source, orders.describe_order(source)) for source in orders.evidence if source not in ambiguous]
     if not descriptions:
@@ -142,7 +143,7 @@ def parse_span(text: str, kind: str) -> Span | None:
 
     Examples: 10, 10..20, >=10, 2004, 2004-03..2005.
     """
-    read = _date_ends if kind == DATE else _number_ends
+    read = _find_date_range if kind == DATE else _number_ends
     if match := _RANGE.fullmatch(text):
         low, high = match["low"].strip(), match["high"].strip()
         if not low and not high:
@@ -170,14 +171,14 @@ def _number_ends(text: str) -> Span | None:
     return None if number is None else Span(number, number)
 
 
-def _date_ends(text: str) -> Span | None:
+def _find_date_range(text: str) -> Span | None:
     """Return the range of a year, month or day: from its start to the start of the next."""
     iso = read_date(text, typed=True).iso[:10]
     return Span(iso, get_next_date(iso) or "9999", excludes_high=True) if iso else None
 
 
 def select_columns(choice: str, names: Sequence[str]) -> frozenset[str] | None:
-    """Return the names of the requested columns; None for all."""
+    """Return the names of the requested columns; None for all. Raise UsageError for an unknown one."""
     if choice == ALL:
         return None
     requested = [] if choice == NONE else [name.strip() for name in choice.split(",") if name.strip()]

@@ -20,7 +20,7 @@ Pieces = tuple[tuple[str, bool], ...]  # text, and whether it is a match; never 
 
 
 def find_spans(text: str, query: Query) -> list[Span]:
-    """Return the places of the words, prefixes and phrases of a query, in order and without overlaps."""
+    """Return the start and end of each word, prefix and phrase of a query, in order, no overlaps."""
     terms_by_first_word: dict[str, list[tuple[list[str], bool]]] = {}
     beginnings: list[tuple[list[str], bool]] = []
     for term in query.terms:
@@ -53,7 +53,7 @@ def find_spans(text: str, query: Query) -> list[Span]:
 
 
 def _find_run_spans(text: str, runs: Sequence[str], others: Query) -> list[Span]:
-    """Return the places of runs of letters, and of the other terms of a query."""
+    """Return the start and end of runs of unspaced letters, and of the other query terms."""
     spans = [match.span() for run in runs for match in re.finditer(re.escape(run), text, re.IGNORECASE)]
     return merge_spans([*spans, *find_spans(text, others)])
 
@@ -80,7 +80,7 @@ def split_at_spans(text: str, start: int, spans: list[Span]) -> Pieces:
 def find_form_spans(
     text: str, wanted_keys: Collection[str], keys: Callable[[Sequence[str]], Sequence[str]]
 ) -> list[Span]:
-    """Return the places of words with wanted keys, in order; ``keys`` maps words in lower case to keys."""
+    """Return the start and end of words whose key is wanted; ``keys`` maps lower case to keys."""
     if text.isascii():  # lower case keeps places, and words are split without an expression
         lower = text.lower()
         distinct = sorted(set(lower.translate(_ASCII_SEPARATORS).split()))

@@ -99,7 +99,7 @@ class PassageSplitter:
     passages: int = 0  # of the long ones
 
     def split(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Yield the passages of long documents and all other documents unchanged; passages are not split again."""
+        """Yield documents, long ones as passages, and count both; passages are not split again."""
         parent_ids = set[str]()
         for document in documents:
             part = parse_part(document.id) if is_passage(document) else None
@@ -203,7 +203,7 @@ def _split_text(text: str, longest: int) -> Iterator[tuple[int, str]]:
 
 
 def _iterate_cut_places(text: str, size: float) -> Iterator[tuple[int, int]]:
-    """Yield places where a text can be cut, each with the number of words since the previous place."""
+    """Yield character positions where a text can be cut, with the number of words before each."""
     start = 0
     for end in [*(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]:
         if end <= start:

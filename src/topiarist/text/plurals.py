@@ -16,6 +16,6 @@ def verb(number: int, singular: str = "is", plural: str = "are") -> str:
 
 
 def list_some(items: Sequence[str], n_listed: int, *, rest: str = "") -> str:
-    """Return the first items with commas, and the number of the others or ``rest`` in its place."""
+    """Return the first items with commas, then ``rest`` or the number of further items."""
     others = (rest or f" and {len(items) - n_listed:,} more") if len(items) > n_listed else ""
     return ", ".join(items[:n_listed]) + others

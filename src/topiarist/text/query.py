@@ -211,7 +211,7 @@ class Query:
         return " OR ".join(term.match for term in self.terms if term.exclude)
 
     def with_words(self, other: Callable[[str], str]) -> Query:
-        """Return the query with other words; a word that becomes empty is left out."""
+        """Return the query with each word mapped by ``other``; a term without words is removed."""
         items: list[Term | Filter | None] = []
         for item in self.items:
             if isinstance(item, Term) and not item.exclude:
@@ -229,7 +229,7 @@ class Query:
 
 
 def keep_terms(items: Iterable[Term | Filter | None]) -> tuple[Term | Filter, ...]:
-    """Return the terms that are left; an alternative takes the place of a missing first term."""
+    """Return the remaining terms; an alternative replaces a missing first term."""
     remaining: list[Term | Filter] = []
     at_start = False  # the first of several alternatives is missing
     for item in items:
@@ -309,6 +309,7 @@ def fold_word(word: str) -> str:
 
 
 def _read_term(match: re.Match[str]) -> Term | None:
+    """Return the term of a matched word or phrase; None if it has no letters or is a filter name."""
     exclude = bool(match["minus"])
     if match["phrase"] is not None:
         words, prefix = " ".join(match["phrase"].split()), bool(match["star"])
@@ -344,6 +345,7 @@ def _is_sign(character: str) -> bool:
 
 
 def _read_filter(match: re.Match[str], fields_by_name: dict[str, Field]) -> Filter | None:
+    """Return the filter of a match such as ``date:2014``; None if its value is empty or invalid."""
     value = match["word"] if match["phrase"] is None else " ".join(match["phrase"].split())
     kind, exclude = match["kind"].lower(), bool(match["minus"])
     if kind in FILTERS:

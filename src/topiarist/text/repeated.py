@@ -203,7 +203,7 @@ class RepeatedLineFinder:
     _pairs: Counter[tuple[int, int]] = field(default_factory=Counter)
 
     def add(self, row: int, hashes: Iterable[int], *, is_new: bool) -> None:
-        """Examine the lines of a document."""
+        """Count the frequent lines of a document; if it is not new, count it as a copy only."""
         lines = [number if number in self.frequent else None for number in hashes]
         distinct = {number for number in lines if number is not None}
         if is_new and row * GOLDEN % (1 << 32) * self.n_documents < BACKGROUND << 32:
@@ -224,6 +224,7 @@ class RepeatedLineFinder:
             )
 
     def find(self, read_texts: Callable[[Sequence[int]], Sequence[str]]) -> Repeated:
+        """Return the lines that repeat without a topic, such as footers, with their document counts."""
         lines = {number: line for number, line in self._lines.items() if line.documents >= self.min_documents}
         rows = sorted({row for line in lines.values() for row in line.sample} | self._background.keys())
         forms: dict[int, str] = {}

@@ -34,7 +34,7 @@ def find_installed_extra(language: str) -> str:
 
 @cache
 def get_segmenter(extra: str) -> Segmenter:
-    """Return the function that splits a run of letters into words."""
+    """Return the function that splits letters into words. Raise ResourceError if it is not installed."""
     if not is_installed(extra):
         raise ResourceError(
             f"Counting words in this language requires {PACKAGES[extra]}, which is not installed",

@@ -68,7 +68,7 @@ def find_near_words(word: str, frequencies: WordFrequencies, limit: int = 3) -> 
 
 
 def _iter_candidates(word: str, frequencies: WordFrequencies, edits: int) -> Iterator[tuple[str, int]]:
-    """Yield words of about the same length that share a part of the word at about the same place.
+    """Yield words of similar length with a common part at nearly the same position.
 
     An edit changes one part of the word or, if it swaps neighbours, two: of 2 · edits + 1 parts one stays unchanged.
     """
@@ -81,7 +81,7 @@ def _iter_candidates(word: str, frequencies: WordFrequencies, edits: int) -> Ite
 
 
 def compute_edit_distance(first: str, second: str, max_edits: int = MAX_EDITS) -> int:
-    """Return the number of changed, added, missing or swapped letters; ``most + 1`` if there are more."""
+    """Return the number of changed, added, missing or swapped letters, at most ``most + 1``."""
     start, end = 0, min(len(first), len(second))
     while start < end and first[start] == second[start]:
         start += 1

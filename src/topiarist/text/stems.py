@@ -23,7 +23,7 @@ def has_stemmer(language: str) -> bool:
 
 
 def find_stems(words: Sequence[str], language: str) -> list[str]:
-    """Return the stem of each word; of a phrase, the stems of its words in order."""
+    """Return the stem of each word and the stems of each phrase. Raise UsageError without a stemmer."""
     import Stemmer
 
     name = NAMES[get_language_code(language)]

@@ -46,7 +46,7 @@ def has_stop_words(language: str) -> bool:
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """Return the stop words of a language (code or English name) as tokens."""
+    """Return the stop words of a language (code or English name). Raise UsageError without a list."""
     code = get_language_code(language)
     if code == "en":
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS

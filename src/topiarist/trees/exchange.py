@@ -99,6 +99,7 @@ def to_json(tree: Tree, words: Words = (), sizes: Sequence[float] = ()) -> str:
 
 
 def _describe_node(tree: Tree, words: Words, sizes: Sequence[float], node: int) -> dict[str, Any]:
+    """Return the size, share of documents and words of a node, for the JSON export."""
     size = float(sizes[node]) if len(sizes) else None
     total = float(sizes[tree.root]) if len(sizes) else 0.0
     return {
@@ -122,7 +123,7 @@ class _Pairs(list[tuple[Any, Any]]):
 
 
 def detect_format(name: str) -> str:
-    """Return the format of a hierarchy file by its suffix."""
+    """Return the format of a hierarchy file by its suffix. Raise UsageError for other suffixes."""
     suffix = PurePath(name).suffix.lower()
     if suffix not in SUFFIXES:
         raise UsageError(
@@ -133,7 +134,7 @@ def detect_format(name: str) -> str:
 
 
 def read_tree(text: str, format: str) -> Tree:
-    """Parse a text in one of ``FORMATS``: "json", "yaml" or "paths". See the docstring of this module."""
+    """Parse a tree from a text in one of ``FORMATS``: "json", "yaml" or "paths"."""
     if format not in FORMATS:
         raise UsageError(
             f"format must be one of {', '.join(FORMATS)}, got {format!r}", hint="Pass 'paths', for example."
@@ -160,6 +161,7 @@ def _parse_lines(text: str) -> Tree:
 
 
 def _split_line(line: str) -> Path:
+    """Split a line into the names of a path; an escaped separator belongs to the name."""
     parts, last = [""], 0
     for step in SEPARATOR.finditer(line):
         parts[-1] += line[last : step.start()]
@@ -173,6 +175,7 @@ def _split_line(line: str) -> Path:
 
 
 def _parse_json(text: str) -> Any:
+    """Parse JSON and keep repeated keys; raise InputError with the line of a fault."""
     try:
         return json.loads(text, object_pairs_hook=_Pairs)
     except json.JSONDecodeError as error:
@@ -202,7 +205,7 @@ def _parse_yaml(text: str) -> Any:
 
 
 def _read_yaml_node(node: Any, cache: dict[int, Any]) -> Any:
-    """Return the value of a YAML node; a node with many aliases is read once."""
+    """Return the value of a YAML node; ``cache`` keeps it for aliases."""
     if node is None:
         return None
     if id(node) not in cache:
@@ -218,6 +221,7 @@ def _read_yaml_node(node: Any, cache: dict[int, Any]) -> Any:
 
 
 def _build_tree(data: Any) -> Tree:
+    """Build a tree from parsed JSON: lists of parents, records with children, or nested names."""
     if isinstance(data, _Pairs):
         fields = dict(data)
         if isinstance(fields.get("parents"), list):
@@ -268,6 +272,7 @@ def _iter_children(path: Path, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _read_name(value: Any, path: Path) -> str:
+    """Return the name of a node without control characters; raise InputError if it is no name."""
     where = f"below {'/'.join(path)!r}" if path else "at the top"
     if isinstance(value, str) and (name := remove_controls(value).strip()):
         return name

@@ -140,6 +140,7 @@ def require_matplotlib() -> None:
 
 
 def _compute_layout(tree: Tree, words: Sequence[Sequence[str]], title: str) -> _Layout:
+    """Compute where the words and branches of each node are drawn, and the size of the picture."""
     inner_depth = max((tree.depths[node] for node in range(len(tree)) if not tree.is_leaf(node)), default=0)
     branch_room = min(MAX_BRANCH, max(MIN_BRANCH, ALL_BRANCHES / max(1, inner_depth)))
     column = [MIN_BRANCH] + [MIN_BRANCH / 2] * inner_depth  # as wide as its widest words
@@ -197,6 +198,7 @@ def _fit_words(words: Sequence[str], room: float) -> tuple[tuple[str, str], floa
 
 
 def _make_font(*, bold: bool = False, scale: float = 1.0) -> Any:
+    """Return a sans-serif font, with installed fonts for other scripts."""
     from matplotlib import font_manager
 
     installed = set(font_manager.get_font_names())
@@ -227,6 +229,7 @@ def _prepare_axes(ax: Axes | None, layout: _Layout) -> tuple[Axes, float]:
 
 
 def _compute_thickness(tree: Tree, sizes: Sequence[float] | None) -> list[float]:
+    """Return the line width of each branch, by the square root of its share of documents."""
     if sizes is None:
         return [1.4] * len(tree)
     values = np.asarray(sizes, dtype=np.float64)
@@ -237,6 +240,7 @@ def _compute_thickness(tree: Tree, sizes: Sequence[float] | None) -> list[float]
 
 
 def _assign_colours(tree: Tree) -> list[str]:
+    """Return the colour of each node; the nodes below one child of the root share a colour."""
     colours = [TRUNK] * len(tree)
     for number, branch in enumerate(tree.children(tree.root)):
         for node in (branch, *tree.descendants(branch)):
@@ -265,6 +269,7 @@ def _draw_branch(ax: Axes, tree: Tree, layout: _Layout, node: int, colour: str, 
 
 
 def _draw_words(ax: Axes, layout: _Layout, node: int, is_leaf: bool, thickness: float, scale: float) -> None:
+    """Draw the words of a node, the first one bold: after a leaf, or above a branch."""
     if is_leaf:
         x, y = layout.right[node] + GAP, layout.height[node] + 0.35 * FONT
     else:

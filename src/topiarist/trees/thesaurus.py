@@ -32,7 +32,7 @@ class Thesaurus(NamedTuple):
     n_unnamed: int = 0  # concepts without a preferred label
 
     def describe_skipped(self) -> str:
-        """Return a sentence about what was left out; empty if nothing was."""
+        """Return a sentence about skipped concepts; empty if none was skipped."""
         parts = []
         if self.n_skipped_parents:
             parts.append(f"{self.n_skipped_parents:,} further broader concepts")
@@ -123,6 +123,7 @@ def _choose_label(labels: Any) -> str:
 
 
 def _build_tree(parent: dict[Any, Any], labels: dict[Any, str]) -> Tree:
+    """Build a tree of concepts; number repeated names; raise InputError for cycles."""
     children: dict[Any, list[Any]] = {}
     for concept in sorted(parent, key=lambda one: (labels[one], str(one))):
         children.setdefault(parent[concept], []).append(concept)
@@ -148,6 +149,7 @@ def _build_tree(parent: dict[Any, Any], labels: dict[Any, str]) -> Tree:
 
 
 def _import_rdflib() -> Any:
+    """Import rdflib; raise ResourceError if it is not installed."""
     try:
         import rdflib
     except ImportError as error:

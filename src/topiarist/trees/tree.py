@@ -164,6 +164,7 @@ class Tree:
 
     @cached_property
     def _children(self) -> tuple[tuple[int, ...], ...]:
+        """Children of each node, in the order of their numbers."""
         children: list[list[int]] = [[] for _ in self.parents]
         for node, parent in enumerate(self.parents):
             if parent >= 0:
@@ -172,6 +173,7 @@ class Tree:
 
     @cached_property
     def _order(self) -> tuple[int, ...]:
+        """Nodes in depth-first order, each parent before its children."""
         order, waiting = [], [self.root]
         while waiting:
             order.append(node := waiting.pop())
@@ -299,6 +301,7 @@ class Tree:
         raise InputError(f"no node is called {name!r}", hint=format_proposals(name, list(self._nodes_by_name)))
 
     def _find_path(self, path: tuple[str, ...]) -> int:
+        """Return the node at a path, with or without the root; raise InputError if it is missing."""
         if not path:
             raise InputError("expected a name or a path, got an empty path", hint="Use tree.root for the root.")
         walks = [self._walk(path[1:])] if path[0] == self.names[self.root] else []
@@ -335,6 +338,7 @@ class Tree:
 
 
 def _to_integers(parents: Any) -> tuple[int, ...]:
+    """Return parents as a tuple of integers; raise InputError for other values."""
     try:
         return tuple(map(operator.index, parents))
     except TypeError:
@@ -345,6 +349,7 @@ def _to_integers(parents: Any) -> tuple[int, ...]:
 
 
 def _to_texts(names: Any) -> tuple[str, ...]:
+    """Return names as a tuple of texts; raise InputError for other values."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InputError(f"expected one name per node, got {reprlib.repr(names)}", hint="Pass a list of str.")
     texts = tuple(names)
@@ -355,6 +360,7 @@ def _to_texts(names: Any) -> tuple[str, ...]:
 
 
 def _check_parents(parents: Sequence[int]) -> None:
+    """Raise InputError unless there is exactly one root and each parent is a node."""
     if not parents:
         raise InputError("expected at least a root, got no nodes", hint="Use Tree.single() for the smallest tree.")
     for node, parent in enumerate(parents):

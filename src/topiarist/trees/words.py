@@ -97,6 +97,7 @@ def _has_same_stem(word: str, other: str) -> bool:
 
 
 def _score_words(tree: Tree, probabilities: Floats, node: int) -> Floats:
+    """Return the score of each word at a node: high if it is more probable than at its parent."""
     probability = np.array(probabilities[node], dtype=np.float64)
     if node == tree.root:
         return probability
@@ -135,6 +136,7 @@ def find_highest(scores: Floats, number: int) -> list[int]:
 
 
 def _check_probabilities(tree: Tree, word_given_node: Floats) -> Floats:
+    """Return probabilities as an array; raise InputError unless each row sums to one."""
     probabilities = np.asarray(word_given_node)
     if probabilities.ndim != 2 or len(probabilities) != len(tree) or probabilities.shape[1] == 0:
         raise InputError(

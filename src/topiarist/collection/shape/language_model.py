@@ -117,7 +117,10 @@ def _read_answer(stdout: IO[bytes] | None, answer: bytearray) -> None:
 
 
 def _end_process(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program that was not waited for, with its child processes; its process id is still valid."""
+    """Kill a program with its child processes, and wait until it has ended.
+
+    The caller has not waited for it, so that its process id is still valid.
+    """
     try:
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)

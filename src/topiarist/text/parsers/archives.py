@@ -92,6 +92,7 @@ def _find_name_fault(name: str) -> str:
 
 
 def _read_zip(source: Source, folder: _MemberFolder) -> Iterator[Part]:
+    """Write the members of a ZIP archive to numbered files; yield each with its name or its fault."""
     with zipfile.ZipFile(source) as archive:
         for member in archive.infolist():
             name = _decode_zip_name(member)
@@ -126,6 +127,7 @@ def _decode_zip_name(member: zipfile.ZipInfo) -> str:
 
 
 def _read_tar(source: Source, folder: _MemberFolder) -> Iterator[Part]:
+    """Write the members of a tar archive to numbered files; yield each with its name or its fault."""
     stream = source if isinstance(source, io.BytesIO) else None
     name = None if isinstance(source, io.BytesIO) else source
     with tarfile.open(name, fileobj=stream, mode="r:*") as archive:
@@ -176,6 +178,7 @@ def _read_7z(source: Source, folder: _MemberFolder) -> Iterator[Part]:
 
 
 def _unpack_7z(archive: SevenZipFile, names: list[str], folder: _MemberFolder) -> Iterator[Part]:
+    """Unpack the named members of a 7z archive into numbered files of the folder; yield each."""
     from py7zr.io import Py7zIO, WriterFactory
 
     class Writer(io.BufferedRandom, Py7zIO):

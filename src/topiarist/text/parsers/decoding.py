@@ -53,7 +53,7 @@ class Decoder:
         return self.encoding.startswith(("utf-16", "utf-32"))
 
     def decode(self, data: bytes) -> str:
-        """Return the text of complete lines."""
+        """Decode complete lines; the first line that is not UTF-8 sets the encoding of all such lines."""
         try:
             return data.decode(self.encoding)
         except UnicodeDecodeError:
@@ -86,6 +86,7 @@ def decode_as(data: bytes, declared_encoding: str) -> str:
 
 
 def _detect_encoding(sample: bytes) -> str:
+    """Return the name of the encoding of a sample of bytes; raise NotTextError if it is not text."""
     for mark, name in _BOMS:
         if sample.startswith(mark):
             return name
@@ -102,6 +103,7 @@ def _detect_encoding(sample: bytes) -> str:
 
 
 def _detect_wide_encoding(sample: bytes) -> str:
+    """Return the byte order of UTF-16 without a mark; raise NotTextError for other NUL bytes."""
     sides = {"utf-16-be": sample[0::2], "utf-16-le": sample[1::2]}
     for name, side in sides.items():
         other = sample[1::2] if name == "utf-16-be" else sample[0::2]
@@ -111,7 +113,7 @@ def _detect_wide_encoding(sample: bytes) -> str:
 
 
 def _detect_mixed_encoding(sample: bytes) -> str:
-    """Return UTF-8 if most non-ASCII lines are UTF-8, else one encoding for the file."""
+    """Return UTF-8 if most non-ASCII lines are, else another encoding. Raise NotTextError without one."""
     *complete, cut = sample.split(b"\n")  # the last line may end inside a character
     lines = [line for line in (complete or [cut]) if not line.isascii()] or [cut]
     other_lines = [line for line in lines if not _is_utf8(line)]
@@ -124,6 +126,7 @@ def _detect_mixed_encoding(sample: bytes) -> str:
 
 
 def _is_utf8(line: bytes) -> bool:
+    """Return whether the bytes of a line are valid UTF-8."""
     try:
         line.decode("utf-8")
     except UnicodeDecodeError:

@@ -32,7 +32,7 @@ class _Walker(LatexWalker):  # type: ignore[misc]
     _node_start, _word_end = 0, -1
 
     def get_token(self, pos: int, include_brace_chars: Any = None, environments: bool = True, **options: Any) -> Any:
-        """Return the token at a position; arguments of macros ask without environments, for one character."""
+        """Return the token at a position: an environment, a run of text, or what the base class finds."""
         match = _TOKEN.match(self.s, pos) if environments else None
         if match is None:
             token = super().get_token(pos, include_brace_chars, environments, **options)

@@ -93,6 +93,7 @@ def _get_file_name(part: Message) -> str:
 
 
 def _find_body(message: EmailMessage, subtype: str) -> Message | None:
+    """Return the first part of a message with the MIME type ``text/<subtype>``; None without one."""
     body = message.get_body((subtype,))
     if body is not None:
         return body
@@ -121,6 +122,7 @@ def _decode_part(part: Message) -> bytes:
 
 
 def _get_header(message: EmailMessage, name: str) -> str:
+    """Return a header on one line; its raw text if the standard library cannot parse it."""
     try:
         value = str(message[name] or "")
     except Exception:  # the header parser of the standard library raises many things on malformed lines
@@ -175,6 +177,7 @@ def extract_msg(source: Source, limits: Limits) -> Extracted:
 
 
 def _choose_msg_text(plain: str | None, html: str | bytes | None) -> str:
+    """Return the plain text of an Outlook message; the text of its HTML if the plain text is empty."""
     if plain and plain.strip():
         return plain.replace("\r\n", "\n")
     if isinstance(html, bytes):

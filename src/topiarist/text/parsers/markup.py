@@ -56,6 +56,7 @@ def extract_rtf(source: Source, limits: Limits) -> Extracted:
 
 
 def _rtf_to_text(rich: str, coding: str) -> str:
+    """Convert RTF markup in an encoding to plain text; impossible characters are replaced."""
     from striprtf.striprtf import rtf_to_text
 
     rich = _UNICODE.sub(_replace_impossible, rich)

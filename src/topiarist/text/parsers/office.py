@@ -93,12 +93,12 @@ def get_relation_id(element: _Element) -> str:
 
 
 def find_elements(root: _Element | None, *names: str) -> list[_Element]:
-    """Return the elements with one of these names, in order; none without a root."""
+    """Return the elements with one of the names, in document order; empty without a root."""
     return [] if root is None else [element for element in root.iter() if get_local_name(element) in names]
 
 
 def get_first_text(root: _Element | None, *names: str) -> str:
-    """Return the text of the first element with one of these names."""
+    """Return the text of the first element with one of the names."""
     texts = (element.text or "" for element in find_elements(root, *names))
     return next((" ".join(text.split()) for text in texts if text.strip()), "")
 
@@ -153,7 +153,7 @@ def _list_slides(archive: zipfile.ZipFile, relations: Relations) -> list[str]:
 
 
 def read_relations(archive: zipfile.ZipFile, part: str) -> Relations:
-    """Return type and path of each relation of a part, by its id; those of the whole file for no part."""
+    """Return type and path of each relation of a part by id; without a part, of the whole file."""
     folder, name = posixpath.split(part)
     relations = parse_xml(archive, posixpath.join(folder, "_rels", f"{name}.rels"))
     if relations is None:

@@ -43,6 +43,7 @@ def extract_pdf(source: Source, limits: Limits) -> Extracted:
 
 
 def open_pdf(source: Source) -> PdfDocument:
+    """Open a PDF file; raise ExtractError if it needs a password or cannot be parsed."""
     import pypdfium2
 
     try:
@@ -64,6 +65,7 @@ def get_page_text(document: PdfDocument, number: int) -> str | None:
 
 
 def _has_image(document: PdfDocument, number: int) -> bool:
+    """Return whether a page of the document has an image; False if the page cannot be parsed."""
     import pypdfium2
 
     try:
@@ -104,6 +106,7 @@ def read_page_images(source: Source, limits: Limits, options: Options) -> Iterat
 
 
 def _create_reader() -> RapidOCR:
+    """Create a text recogniser that uses one thread and sends no telemetry."""
     import onnxruntime
     from rapidocr import RapidOCR
 

@@ -78,7 +78,7 @@ class Pool:
         return future
 
     def parts(self, task: Task) -> Iterator[Part]:
-        """Yield the parts of a file from a worker of its own, which prepares the next part meanwhile.
+        """Yield the parts of a file from a reserved worker, which prepares the next part meanwhile.
 
         Workers behind the queue are not used: the reader of an archive asks them for its members at the same time.
         """
@@ -118,6 +118,7 @@ class Pool:
                 self._scratch = None
 
     def _run(self) -> None:
+        """Run queued tasks in one worker process, in a thread, until the queue yields None."""
         worker: _Worker | None = None
         while (job := self._tasks.get()) is not None:
             task, future = job
@@ -137,6 +138,7 @@ class Pool:
             self._end_worker(worker)
 
     def _start(self) -> _Worker:
+        """Start a worker process and wait until it is ready; raise ExtractError if it fails."""
         with self._lock:
             if self._closed:
                 raise ExtractError("reading was stopped")
@@ -187,7 +189,7 @@ class _Worker:
             raise ExtractError(f"the worker process did not start: {self._describe_end(_START_SECONDS)}")
 
     def ask(self, task: Task) -> Extracted:
-        """Return a parsed document."""
+        """Let the process parse a file; raise ExtractError if it fails or exceeds the time limit."""
         request: protocol.Header = {**task.options, "parser": task.parser, "path": task.path}
         reply = self._receive(self._limits.seconds, request, task.data)
         if reply is None:
@@ -207,7 +209,7 @@ class _Worker:
         )
 
     def parts(self, task: Task) -> Iterator[Part]:
-        """Yield the parts of a file; each part has the time limit of a document."""
+        """Yield the parts of a file; raise ExtractError if one fails or exceeds its time limit."""
         request: protocol.Header = {**task.options, "parser": task.parser, "path": task.path, "parts": 1}
         self.is_spent = True  # until the end: a caller that stops early leaves an answer in the pipe
         self._send(request, task.data)
@@ -264,6 +266,7 @@ class _Worker:
                 self._pending_request = 0  # a watchdog that wakes up only now must not kill
 
     def _end_late_request(self, request: int) -> None:
+        """Kill the process if it still works on this request; do nothing if it works on a later one."""
         with self._lock:
             if request != self._pending_request:
                 return

@@ -116,16 +116,17 @@ def drop_network_access() -> bool:
 
 
 def can_drop_file_access() -> bool:
-    """Return whether a process can give up its files, tried in a process of its own."""
+    """Return whether a process can give up its files, tried in a new process."""
     return _probe("drop_file_access(())")
 
 
 def can_drop_network_access() -> bool:
-    """Return whether a process can give up its network, tried in a process of its own."""
+    """Return whether a process can give up its network, tried in a new process."""
     return _probe("drop_network_access()")
 
 
 def _probe(call: str) -> bool:
+    """Return whether a call succeeds in a new Python process."""
     script = f"import sys; sys.path[:0] = {sys.path!r}; from {__name__} import *; sys.exit(not {call})"
     done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, env={**os.environ})  # noqa: S603
     return done.returncode == 0

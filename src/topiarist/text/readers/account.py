@@ -60,6 +60,7 @@ def explain_unknown_type(suffix: str) -> str:
 
 
 def _describe_found(counts: SourceCounts) -> str:
+    """Return which kinds of files were found, for a message about a source without documents."""
     kinds = [
         f"{number:,} {suffix or 'suffixless'} file{'s' if number != 1 else ''}"
         for suffix, number in sorted(counts.unknown.items(), key=lambda item: (-item[1], item[0]))
@@ -70,6 +71,7 @@ def _describe_found(counts: SourceCounts) -> str:
 
 
 def _suggest_source(counts: SourceCounts) -> str:
+    """Return a hint for a source without documents: other patterns, another folder or --include."""
     if counts.excluded:
         return "Change the patterns of --include and --exclude."
     if not counts.unknown:
@@ -145,7 +147,7 @@ class Account:
         self._tally[kind] += 1
 
     def skip(self, kind: str, reason: str, place: str = "") -> None:
-        """Count and report a missing part of the current file; ``place`` is added to its name."""
+        """Count and report a missing part of the current file, whose name gets ``place`` appended."""
         self._tally[kind] += 1
         self.add_note(reason, place)
 

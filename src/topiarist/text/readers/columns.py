@@ -68,7 +68,7 @@ class Columns:
     preferred: tuple[TableColumns, ...] = ()
 
     def override(self, other: Columns) -> Columns:
-        """Return these columns, replaced by those that ``other`` names."""
+        """Return these columns, with each role that ``other`` names replaced."""
         overrides = {role: getattr(other, role) for role in ROLES if getattr(other, role) is not None}
         separator = (
             self.label_separator if other.label_separator == Columns().label_separator else other.label_separator
@@ -83,9 +83,10 @@ def choose_columns(
     source: str,
     repeated: Collection[str] = (),
 ) -> TableColumns:
-    """Return the columns of a table, by its names and the average text length of each column in a sample.
+    """Return which column of a table is its text, title, id, label and date.
 
-    ``repeated`` columns are called subject, but their values are too few for titles.
+    Names and the average text length of each column in a sample decide. A requested or required column that does not
+    exist is an error. ``repeated`` columns are called subject, but their values are too few for titles.
     """
     columns = _clear_unwanted(columns, names)
     for role in ROLES:
@@ -122,7 +123,7 @@ def _clear_unwanted(columns: Columns, names: Sequence[str]) -> Columns:
 
 
 def _apply_preferred(columns: Columns, names: Sequence[str]) -> Columns:
-    """Return the columns with those of earlier tables for unnamed roles."""
+    """Return the columns with unnamed roles filled from earlier tables."""
     if not columns.preferred:
         return columns
     earlier = next((table for table in columns.preferred if table.text in names), columns.preferred[0])
@@ -145,6 +146,7 @@ def _find_first(candidates: Sequence[str], by_lower: Mapping[str, str]) -> str:
 def _choose_text_column(
     names: Sequence[str], by_lower: Mapping[str, str], lengths: Mapping[str, float], columns: Columns
 ) -> str:
+    """Return the column with the text, by its name or its average length; empty if undecided."""
     used = {columns.id, columns.title, columns.label, columns.date}
     free = {lower: name for lower, name in by_lower.items() if name not in used}
     if certain := _find_first(_SURELY_TEXT, free):
@@ -166,6 +168,7 @@ def _choose_text_column(
 def _create_missing_column_error(
     role: str, requested: str, names: Sequence[str], columns: Columns, source: str
 ) -> MissingColumnError:
+    """Create the error for a requested column that the table lacks, with the most similar name."""
     candidates = [name for name in names[:_MAX_COMPARED] if len(name) <= _MAX_COMPARED_LENGTH]
     suggestion = find_likeliest_name(requested, candidates)
     earlier = any(getattr(table, role) == requested for table in columns.preferred)
@@ -179,6 +182,7 @@ def _create_missing_column_error(
 
 
 def _create_text_column_error(names: Sequence[str], lengths: Mapping[str, float], source: str) -> TopiaristError:
+    """Create the error for a table whose text column is unknown, with the longest column as hint."""
     if not lengths:
         return InputError(
             f"no column of {source} holds text; it has {f'the columns {list_names(names)}' if names else 'no columns'}",

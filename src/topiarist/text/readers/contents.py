@@ -97,6 +97,7 @@ def items_of(file: File, setting: Setting, answer: Future[Extracted] | None = No
 
 
 def _submit(file: File, setting: Setting) -> Future[Extracted]:
+    """Submit a file to the pool of parsers; a packed file is unpacked into memory first."""
     parser = "" if file.kind is None else file.kind.parser
     if not file.packing:
         return setting.pool.submit(Task(parser, path=os.path.abspath(file.path)))

@@ -65,7 +65,7 @@ class _Feed:
         self._returned.extendleft(reversed(self.record[keep:]))
 
     def take_long_lines(self) -> Iterator[ReadFailure]:
-        """Return the lines that were skipped since the last call."""
+        """Return a failure for each line skipped as too long, and clear the list."""
         numbers, self.long_lines = self.long_lines, []
         return (ReadFailure(_TOO_LONG, place=number) for number in numbers)
 
@@ -90,7 +90,7 @@ def read_delimited_rows(file: File, limits: Limits, delimiters: str) -> Rows:
 
 
 def _read_header(feed: _Feed, delimiters: str) -> tuple[list[str], str]:
-    """Return the names of the columns, and the delimiter that makes the most of them."""
+    """Return the column names, and the delimiter that yields most. Raise ExtractError if malformed."""
     line = next(feed)
     while not line.strip():
         feed.start_record()
@@ -117,6 +117,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 
 def _read_records(feed: _Feed, header: list[str], delimiter: str) -> Rows:
+    """Yield the rows of a delimited file after its header, and a failure for each malformed line."""
     records = csv.reader(feed, delimiter=delimiter)
     is_first = True
     while True:

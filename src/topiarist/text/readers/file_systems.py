@@ -59,7 +59,7 @@ def get_last_name(address: str) -> str:
 
 
 def open_file_system(address: str) -> tuple[Any, str]:
-    """Return the file system of a URL, and the path in it."""
+    """Return the file system of a URL, and the path in it. Raise ResourceError without fsspec."""
     protocol = address.partition("://")[0]
     try:
         from fsspec.core import url_to_fs
@@ -191,7 +191,7 @@ class LocalCopies:
             self._folder.cleanup()
 
     def download(self, file: File) -> File | Problem:
-        """Return the file with its local copy, or the problem; a local file is returned unchanged."""
+        """Copy a remote file to a local folder; return it or the problem; a local file is unchanged."""
         remote = file.remote
         if remote is None or file.place or self._folder is None:
             return file

@@ -28,6 +28,7 @@ def read_object_rows(file: File, limits: Limits) -> Rows:
 
 
 def _parse_row(text: str, number: int) -> Row | ReadFailure:
+    """Parse a line as a JSON object or a text; return a failure with its reason for anything else."""
     try:
         value = json.loads(text)
     except RecursionError:

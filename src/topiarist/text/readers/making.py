@@ -37,6 +37,6 @@ def create_document(raw: Raw, file_id: str, source: str, characters: int) -> Doc
 
 
 def format_place(item: Item) -> str:
-    """Return the place of an item in its file: the member, the sheet, and the line, row or message."""
+    """Return where an item is in its file, as text: the member, sheet, and line, row or message."""
     sheet = f"/{item.sheet}" if item.sheet else ""
     return item.member + sheet + (f":{item.place}" if item.place else "")

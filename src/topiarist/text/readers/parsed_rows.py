@@ -56,6 +56,7 @@ def _decode_rows(parts: Iterable[Part]) -> Rows:
 
 
 def _require_pyarrow() -> None:
+    """Raise ResourceError if pyarrow is not installed."""
     try:
         import pyarrow  # noqa: F401
     except ImportError as error:

@@ -193,7 +193,7 @@ class Reading:
         return self._listing[0]
 
     def _iterate_files(self, account: Account) -> Iterator[File | Problem]:
-        """Return the listed files, or those that are found on the way."""
+        """Return the listed files, or find files while they are read; set the counts of the account."""
         if self._listing is None:
             return find_files(self._sources, self._selection, account.source_counts, self._get_input())
         files, survey = self._listing
@@ -225,6 +225,7 @@ class Reading:
         return Setting(self._columns, self._limits, pool, self._xml_path, self._ocr, items_inside)
 
     def _iterate_documents(self, account: Account) -> Generator[Document, None, None]:
+        """Yield the documents of the sources up to the limit; raise an error if there is none."""
         with (
             LocalCopies(self._sources) as copies,
             closing(self._create_pool(copies.folders)) as pool,
@@ -270,6 +271,7 @@ class Reading:
         yield from waiting
 
     def _accept(self, file: File, item: Item, ids: SeenKeys, account: Account) -> Document | None:
+        """Create a document with a unique id; for other items, note the reason and return None."""
         if isinstance(item, Unknown):
             account.unknown(file.name + item.member)
             return None
@@ -300,6 +302,7 @@ class Reading:
         return document if id == document.id else replace(document, id=id)
 
     def _create_empty_error(self, account: Account) -> TopiaristError:
+        """Create the error for sources without documents: the first read error, if there is one."""
         if account.errors:
             return account.errors[0]
         return create_empty_error(
@@ -313,6 +316,7 @@ class Reading:
         return cast(BinaryIO, getattr(stream, "buffer", stream))
 
     def _spend_stdin(self) -> None:
+        """Raise UsageError if standard input was read before; else mark it as read."""
         if self._stdin_spent:
             raise UsageError("standard input can be read only once", hint="Save it to a .jsonl file first.")
         self._stdin_spent = True

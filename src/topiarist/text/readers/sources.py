@@ -86,7 +86,7 @@ def find_files(
 
 
 def _walk_url(address: str, selection: Selection, counts: SourceCounts) -> Iterator[File]:
-    """Yield the files of a URL without downloading them."""
+    """Yield the files of a URL without downloading them; add excluded and unknown ones to ``counts``."""
     for remote in list_files(address):
         name, relative_path = remote.name, remote.relative_path
         kind, packing = kind_of(name)
@@ -152,6 +152,7 @@ def _walk(root: str, selection: Selection, counts: SourceCounts) -> Iterator[Fil
 
 
 def _list_entries(root: str, folder: str, counts: SourceCounts) -> Iterator[tuple[str, os.DirEntry[str]] | Problem]:
+    """Yield the sorted entries of a folder without hidden files; a Problem if it cannot be opened."""
     counts.folders += 1
     name = os.path.join(root, folder) if folder else root
     try:
@@ -202,6 +203,7 @@ def _is_special(source: str) -> bool:
 
 
 def _suggest_path(source: str) -> str:
+    """Return a hint for a path that does not exist: a similar name in its folder."""
     folder, name = os.path.split(source.rstrip(os.sep))
     try:
         names = find_similar_names(name, os.listdir(folder or "."), 1, 0.6)

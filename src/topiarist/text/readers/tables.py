@@ -45,7 +45,7 @@ def table_reader(rows_of: Callable[[File, Setting], Rows]) -> Reader:
 
 
 def items_of_table(rows: Rows, setting: Setting, name: str, *, live: bool = False) -> Iterator[Item]:
-    """Yield the documents of a table; its first rows determine the columns."""
+    """Yield the documents of a table; its first rows choose the columns, which the setting keeps."""
     read_rows = read_first_row if live else read_sample
     while not _has_columns(sample := read_rows(rows)):
         if not sample:

@@ -93,12 +93,12 @@ class AnnealedProposer:
         return Proposal(self._list_doubles(stage.parts), self.schedule[self._position])
 
     def find_rejected_splits(self, trial: Trial) -> tuple[int, ...]:
-        """Return doubles that are still identical or nearly empty; beyond the limit of classes, those of the lowest
-        worth.
+        """Return identical or nearly empty doubles, and the least worthy ones beyond the limit of classes.
 
-        The worth of a pair is its share of the collection times its divergence.
+        Growth is settled if none is accepted or the limit is reached. The worth of a pair is its share of the
+        collection times its divergence.
         """
-        worth = self._worth(trial)
+        worth = self._compute_worth(trial)
         order = sorted(np.flatnonzero(worth > 0).tolist(), key=lambda number: (-worth[number], number))
         n_before = trial.before_stage.parts.n_classes
         accepted = set(order[: self._limit - n_before])
@@ -128,7 +128,7 @@ class AnnealedProposer:
             return ()
         return tuple(Split(index) for index, size in enumerate(parts.sizes()) if size >= 2 * self.min_documents)
 
-    def _worth(self, trial: Trial) -> Array:
+    def _compute_worth(self, trial: Trial) -> Array:
         """Return the worth of each pair; zero for pairs that did not separate."""
         if not trial.pairs:
             return np.zeros(0)

@@ -151,6 +151,7 @@ class CamGrowingModel(TrainingDocuments):
         return split_parts if self.levels else flatten_paths(split_parts)
 
     def _make_half_words(self, parts: GrowthState, split: Split) -> Array:
+        """Return start words of both halves of a split: of their documents, or with random noise."""
         if split.halves is not None:
             return tables.to_numpy(self.estimate_group_words(split.halves))
         node_words = tables.to_numpy(tables.take_rows(parts.word_given_node, [parts.class_nodes[split.index]]))[0]
@@ -196,7 +197,7 @@ class CamGrowingModel(TrainingDocuments):
         return replace(stage, objectives=fit.objectives, stopped=fit.reason)
 
     def evaluate(self, parts: GrowthState, inverse_temperature: float, shared: cam.Params | None = None) -> Stage:
-        """Evaluate parameters without EM; posteriors follow from the parameters. See ``loop.GrowingModel``."""
+        """Compute posteriors and the score for fixed parameters, without EM."""
         model, shared = self.model(parts), shared or self.state(parts).shared
         if self.stored is not None:
             none_kept = self.stored.new_rows(parts.n_classes)

@@ -69,10 +69,10 @@ class GuidedProposer:
         if parts.n_classes >= (self.n_classes or self.max_classes):
             self.reason = "reached"
             return None
-        if self.n_classes is None and self._no_longer_pays(stage):
+        if self.n_classes is None and self._has_stopped_improving(stage):
             self.reason = "heldout"
             return None
-        splits = self._best_splits(parts)
+        splits = self._choose_best_splits(parts)
         if not splits or self._rounds > ROUNDS_PER_LEAF * (self.n_classes or self.max_classes) + SPARE_ROUNDS:
             self.reason = "exhausted"
             return None
@@ -96,15 +96,16 @@ class GuidedProposer:
         self._unsplittable, self._rounds = set(state["whole"]), int(state["rounds"])
         self._reference = None if state["mark"] is None else ReferenceTree(*state["mark"])
 
-    def _no_longer_pays(self, stage: Stage) -> bool:
-        """Return whether many leaves were added since the last significantly better tree."""
+    def _has_stopped_improving(self, stage: Stage) -> bool:
+        """Return whether recent leaves did not improve the tree; keep a better tree as reference."""
         if self._reference is None or self._reference.is_beaten_by(stage):
             self._reference = ReferenceTree(self._rounds, stage.parts.n_classes, stage.score, stage.by_document)
         n_rounds = self._rounds - self._reference.round  # rounds whose leaves EM empties count half
         in_vain = max(stage.parts.n_classes - self._reference.n_leaves, n_rounds // 2)
         return in_vain >= max(MIN_LEAVES_WITHOUT_GAIN, self.patience * self._reference.n_leaves)
 
-    def _best_splits(self, parts: GrowthState) -> tuple[Split, ...]:
+    def _choose_best_splits(self, parts: GrowthState) -> tuple[Split, ...]:
+        """Return the splits of leaves into two groups of documents with the largest gain."""
         class_of = tables.find_largest_columns(parts.class_given_doc)
         order = np.argsort(
             class_of.astype(np.uint16) if parts.n_classes < 1 << 16 else class_of, kind="stable"

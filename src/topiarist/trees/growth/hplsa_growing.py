@@ -63,7 +63,9 @@ class HplsaGrowingModel(TrainingDocuments):
 
         Without known halves, each gets half of P(α), and P(i|α) is perturbed.
         """
-        words = np.concatenate([parts.word_given_node[:0], *(self._half_words(parts, split) for split in splits)])
+        words = np.concatenate(
+            [parts.word_given_node[:0], *(self._estimate_half_words(parts, split) for split in splits)]
+        )
         split_parts = divide(parts, splits, words)
         rows = split_parts.class_given_doc
         for number, split in enumerate(splits):
@@ -143,7 +145,7 @@ class HplsaGrowingModel(TrainingDocuments):
         """Number of tokens n(i) of each document."""
         return compute_lengths(self.block.training.rows)
 
-    def _half_words(self, parts: GrowthState, split: Split) -> Array:
+    def _estimate_half_words(self, parts: GrowthState, split: Split) -> Array:
         """Return the words of the two halves, (2, n_words)."""
         if split.halves is None:
             node_words: Array = parts.word_given_node[[parts.class_nodes[split.index]] * 2]

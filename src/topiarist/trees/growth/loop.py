@@ -285,6 +285,7 @@ def _to_numpy(stage: Stage) -> Stage:
 def _start_or_resume(
     model: GrowingModel, proposer: Proposer, rules: Rules, journal: Journal | None
 ) -> tuple[Stage, Record]:
+    """Return the checkpoint of the journal, or fit a single node; ignore a foreign checkpoint."""
     checkpoint = journal.recall() if journal is not None else None
     if checkpoint is not None and len(checkpoint.stage.parts.class_given_doc) != model.block.training.rows.n_rows:
         warnings.warn(

@@ -149,7 +149,7 @@ def build_multiway_tree(
 
 
 def exchange_leaves(words: Any, weights: Array, groups: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Move leaves one by one to the group where less information about words is lost.
+    """Move leaves one at a time to the group that loses less information about words.
 
     This corrects early merges of two clusters that were wrong. No group loses its last leaf.
     """

@@ -49,13 +49,15 @@ def distribute_documents(tree: Tree, vectors: Array, rng: np.random.Generator) -
             continue
         groups = _split_into_groups(vectors, under[node], len(children), rng)
         needs = [len(tree.leaves_under(child)) for child in children]
-        for child, group in zip(children, _even_out(sorted(groups, key=len, reverse=True), needs), strict=True):
+        for child, group in zip(
+            children, _fill_small_groups(sorted(groups, key=len, reverse=True), needs), strict=True
+        ):
             under[child] = group
     return under
 
 
 def _split_into_groups(vectors: Array, documents: Array, number: int, rng: np.random.Generator) -> list[Array]:
-    """Divide documents into ``number`` groups: the group with the largest gain is split until there are enough."""
+    """Divide documents into ``number`` groups; split the group with the largest gain repeatedly."""
     groups = [documents]
     while len(groups) < number:
         halves = [split_in_two_means(vectors[group], int(rng.integers(2**63))) for group in groups]
@@ -69,8 +71,8 @@ def _split_into_groups(vectors: Array, documents: Array, number: int, rng: np.ra
     return groups
 
 
-def _even_out(groups: list[Array], needs: list[int]) -> list[Array]:
-    """Move documents from the largest groups to groups below their minimum size, while there are enough."""
+def _fill_small_groups(groups: list[Array], needs: list[int]) -> list[Array]:
+    """Return groups with documents moved from the largest to those below their minimum size."""
     groups = list(groups)
     for place, need in enumerate(needs):
         while len(groups[place]) < need:

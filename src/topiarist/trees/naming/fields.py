@@ -92,6 +92,7 @@ def parse_fields(text: str) -> FieldList:
 
 
 def _read_lines(text: str) -> tuple[list[str], list[int], list[list[str]]]:
+    """Return the names, parents and words of an indented list of fields. Raise InputError without a name."""
     names, parents, words, ancestors = list[str](), list[int](), list[list[str]](), list[tuple[int, int]]()
     for line in text.splitlines():
         if not line.strip() or line.lstrip().startswith("#"):
@@ -187,7 +188,7 @@ class _Evidence:
         of_words = word_vectors.vectors_of(rows)
         documents = _count_documents(counts, len(vocabulary))[columns]
         weights = weigh_words(word_vectors, rows, documents, counts.shape[0])
-        near_words = _near_words(of_words, documents, counts.shape[0], fields.vectors)
+        near_words = _find_near_words(of_words, documents, counts.shape[0], fields.vectors)
         sums = np.zeros((shares.shape[1], of_words.shape[1]))
         covered_documents, have = np.zeros((shares.shape[1], len(fields.names))), np.zeros(shares.shape[1])
         squares = np.zeros((of_words.shape[1], of_words.shape[1]))
@@ -271,6 +272,7 @@ class _Evidence:
         return [row] if fits and self.compute_separation(node, large)[row] > MIN_BROAD_TRUTH else []
 
     def _is_shown(self, node: int, scores: Floats) -> Bools:
+        """Return for each field whether the evidence suffices to show it at a node."""
         large = self.list_large_children(node)
         lift = self.cover[large].min(axis=0) / np.maximum(self.mean_outside(self.cover, node), 1e-3)
         fit = scores[large] >= MIN_FIT * scores[large].max(axis=1, keepdims=True)
@@ -307,14 +309,15 @@ def find_near_words(counts: Csr, vocabulary: Sequence[str], fields: FieldList) -
     if not len(columns):
         return {}
     documents = _count_documents(counts, len(vocabulary))[columns]
-    near = _near_words(word_vectors.vectors_of(rows), documents, counts.shape[0], fields.vectors).tocsc()
+    near = _find_near_words(word_vectors.vectors_of(rows), documents, counts.shape[0], fields.vectors).tocsc()
     return {
         name.casefold(): columns[near.indices[slice(*near.indptr[row : row + 2])]].tolist()
         for row, name in enumerate(fields.names)
     }
 
 
-def _near_words(of_words: Floats, documents: Array, n_docs: int, of_fields: Floats) -> Csr:
+def _find_near_words(of_words: Floats, documents: Array, n_docs: int, of_fields: Floats) -> Csr:
+    """Return the nearest words of each field as ones, in a matrix of words × fields."""
     cosines = of_words @ of_fields.T
     cosines[(documents > MAX_SHARE * n_docs) | (documents < MIN_DOCUMENTS)] = -1.0
     number = min(NEAR_WORDS, len(cosines))

@@ -186,7 +186,7 @@ class _Naming:
                 waiting += self._name_below(node)
 
     def _name_below(self, parent: int) -> list[tuple[int, bool]]:
-        """Name the children that have words for it, and return what remains to be done, the last first."""
+        """Name the children that have words for it; return the remaining steps, the last first."""
         children, used_words = list(self.tree.children(parent)), self.words_below[parent]
         avoided_nodes = self.avoided_nodes.get(parent, ())
         reserved_words = [
@@ -213,7 +213,7 @@ class _Naming:
         return [*last, *((child, False) for child in inner)]
 
     def _list_candidates(self, node: int, sibling_words: list[list[str]], words_above: list[list[str]]) -> list[str]:
-        """Return names that share no word with the names beside and above, the best first.
+        """Return names that share no word with siblings or ancestors, the best first.
 
         A heading without a word that is true of it has no names.
         """
@@ -492,6 +492,7 @@ def shares_word(name: str, others: Iterable[str]) -> bool:
 
 
 def _overlaps(parts: list[str], others: Iterable[list[str]]) -> bool:
+    """Return whether a word is another form of a word in one of the other names."""
     prefixes = {part[:PREFIX_LENGTH] for part in parts}
     candidates = {word for other in others for word in other if word[:PREFIX_LENGTH] in prefixes}
     return any(_is_form(part, word) for word in candidates for part in parts)

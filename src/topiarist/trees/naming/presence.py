@@ -195,7 +195,7 @@ def distinctiveness(share: Array, outside_share: Array, power: float = 1.0) -> A
 def _pick_best(
     columns: Array, scores: Array, number: int, words: Sequence[str] | None, used_words: list[list[str]], meetings: Any
 ) -> list[int]:
-    """Return the columns of the highest scores; words that occur together with selected ones are preferred."""
+    """Choose columns with high scores that occur together; add their words to ``used_words``."""
     places = find_highest(scores, CANDIDATES_PER_WORD * number + len(used_words))
     if not places:
         return []

@@ -80,7 +80,7 @@ class TextFeatures:
 
 
 def sample_documents(shares: Any) -> list[list[int]]:
-    """Return sampled rows of each class, evenly over its documents; each document belongs to its largest class."""
+    """Return evenly spaced rows of each class; each document belongs to its largest class."""
     shares = csr_array(shares)
     class_of = find_largest_classes(shares)
     rows = []

@@ -33,7 +33,7 @@ PAIR = 2  # characters
 def remove_pieces(
     features: TextFeatures, texts: Iterable[str], counts: Csr, words: Sequence[str], columns: Collection[int]
 ) -> TextFeatures:
-    """Return features that keep pieces of words out of names; ``columns`` are the words that names may have."""
+    """Return features that exclude parts of words from names; ``columns`` are the words for names."""
     candidates = [column for column in sorted(columns) if is_unspaced(words[column])]
     if not candidates:
         return features
@@ -95,12 +95,14 @@ def join_pairs(texts: Iterable[str], pairs: Sequence[str]) -> dict[str, tuple[st
                         left = letters[max(0, start - MAX_CONTEXT) : start]
                         contexts[pair].append((left, letters[start + length : start + length + MAX_CONTEXT]))
     return {
-        pair: (_extend(pair, places), len(places)) for pair, places in contexts.items() if len(places) >= MIN_PLACES
+        pair: (_extend_pair(pair, places), len(places))
+        for pair, places in contexts.items()
+        if len(places) >= MIN_PLACES
     }
 
 
-def _extend(pair: str, places: Sequence[tuple[str, str]]) -> str:
-    """Return a pair with its neighbours in most places."""
+def _extend_pair(pair: str, places: Sequence[tuple[str, str]]) -> str:
+    """Return a pair of letters, extended by the neighbours that most of its occurrences share."""
     needed, text, n_left, n_right = MIN_JOINED_SHARE * len(places), pair, 0, 0
     while len(text) < MAX_LENGTH:
         lefts = Counter(left[-n_left - 1] for left, _ in places if len(left) > n_left)

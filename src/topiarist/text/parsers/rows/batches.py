@@ -67,6 +67,8 @@ def _encode(batch: list[tuple[int, Cells]]) -> bytes:
 
 
 def _cut_cells(cells: Cells, max_length: int) -> Cells:
+    """Return the cells of a row with each text cut to ``max_length`` characters."""
+
     def cut_cell(cell: object) -> object:
         return cell[:max_length] if isinstance(cell, str) else cell
 

@@ -53,6 +53,7 @@ def read_json_values(source: Source, limits: Limits, options: Options) -> Iterat
 def _read_rows(
     source: Source, packing: str, location: tuple[str, bool], faults: list[Part]
 ) -> Iterator[tuple[int, dict[str, object]]]:
+    """Yield the number and the object of each value in a JSON file; append faults to ``faults``."""
     import ijson
 
     prefix, single = location
@@ -76,7 +77,7 @@ def _read_rows(
 
 
 def _find_objects(source: Source, packing: str) -> tuple[str, bool]:
-    """Return the path to the objects in the form of ijson, and whether there is a single object."""
+    """Return ijson's path to the objects, and whether there is only one. Raise ExtractError if not JSON."""
     import ijson
 
     stream = _open_utf8(source, packing)

@@ -36,6 +36,7 @@ def read_parquet_rows(source: Source, limits: Limits, options: Options) -> Itera
     max_characters = max(_MIN_CHARACTERS, limits.archive_ratio * n_bytes)
 
     def rows(table: parquet.ParquetFile, names: list[str]) -> Iterator[tuple[int, list[object]]]:
+        """Yield numbered rows, and stop after too many rows without text or too many characters."""
         nonlocal n_rows, n_textless, n_characters
         for batch in table.iter_batches(batch_size=_BATCH_ROWS, columns=names, use_threads=False):
             for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
@@ -69,7 +70,7 @@ def read_parquet_rows(source: Source, limits: Limits, options: Options) -> Itera
 
 @contextmanager
 def _limit_memory() -> Iterator[None]:
-    """Limit what this process can take beyond what it has; on systems without such a limit, do nothing."""
+    """Limit the memory that this process can add; do nothing on systems without such a limit."""
     try:
         import resource
 

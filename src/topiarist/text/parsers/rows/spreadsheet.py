@@ -69,6 +69,7 @@ def _check_package(source: Source, limits: Limits, suffix: str) -> tuple[BytesIO
 
 
 def _read_sheet(name: str, rows: Rows, limits: Limits) -> Iterator[Part]:
+    """Yield the rows of a sheet in batches, and a remark on rows above the header."""
     top: list[tuple[int, Sequence[object]]] = []
     numbered_rows = enumerate(rows, start=1)
     for number, row in numbered_rows:

@@ -26,7 +26,7 @@ _CELL = re.compile(
 
 
 def remove_stray_cells(archive: zipfile.ZipFile) -> tuple[BytesIO | None, dict[str, list[str]]]:
-    """Return the workbook without its stray cells, and these by sheet; None if there are no such cells."""
+    """Return a workbook without its stray cells, and the cells by sheet; None without such cells."""
     sheets: dict[str, bytes] = {}
     stray_cells: dict[str, list[str]] = {}
     for part in archive.infolist():
@@ -46,6 +46,7 @@ def remove_stray_cells(archive: zipfile.ZipFile) -> tuple[BytesIO | None, dict[s
 
 
 def _has_wide_cells(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bool:
+    """Return whether a sheet names a cell in a far column; False for a sheet too large to scan."""
     if part.file_size > _MAX_SHEET_BYTES:
         return False
     with archive.open(part) as stream:
@@ -62,7 +63,7 @@ def _remove_from_sheet(data: bytes) -> tuple[bytes, list[str]]:
     columns: Counter[int] = Counter()
     rows: Counter[int] = Counter()
     for cell in _CELL.finditer(data):
-        columns[_column_number(cell[2])] += 1
+        columns[_parse_column_number(cell[2])] += 1
         rows[int(cell[3])] += 1
     n_removable = max(1, int(_MAX_STRAY_SHARE * rows.total()))
     limits = _find_limits(sorted(columns.items()), sorted(rows.items()), n_removable)
@@ -71,7 +72,7 @@ def _remove_from_sheet(data: bytes) -> tuple[bytes, list[str]]:
     removed_cells: list[str] = []
 
     def keep(cell: re.Match[bytes]) -> bytes:
-        if _column_number(cell[2]) <= limits[0] and int(cell[3]) <= limits[1]:
+        if _parse_column_number(cell[2]) <= limits[0] and int(cell[3]) <= limits[1]:
             return cell[0]
         removed_cells.append((cell[2] + cell[3]).decode())
         return b""
@@ -92,7 +93,7 @@ def _find_limits(
     return (columns[-1][0], rows[-1][0]) if columns and rows else None
 
 
-def _column_number(letters: bytes) -> int:
+def _parse_column_number(letters: bytes) -> int:
     number = 0
     for letter in letters:
         number = 26 * number + letter - 64

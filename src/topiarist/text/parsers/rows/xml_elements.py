@@ -36,6 +36,7 @@ def read_xml_elements(source: Source, limits: Limits, options: Options) -> Itera
 def _read_elements(
     source: Source, packing: str, path: str, remarks: list[Part]
 ) -> Iterator[tuple[int, dict[str, object]]]:
+    """Yield the number and the cells of each element at a path; append faults to ``remarks``."""
     from lxml import etree
 
     path_names = [name for name in path.split("/") if name]
@@ -107,7 +108,7 @@ def _read_row(element: _Element) -> dict[str, object]:
 
 
 def _read_text(element: _Element) -> str:
-    """Return the text of an element. Children have lines of their own, unless they are within a line of text."""
+    """Return the text of an element; child elements get lines of their own unless text surrounds them."""
     if not len(element):
         return " ".join((element.text or "").split())
     is_inline = bool((element.text or "").strip()) or any((child.tail or "").strip() for child in element)
@@ -122,7 +123,7 @@ def _read_text(element: _Element) -> str:
 
 
 def _free_element(element: _Element) -> None:
-    """Free the memory of an element and of those before it."""
+    """Clear an element and delete its earlier siblings, which frees their memory."""
     element.clear(keep_tail=False)
     parent = element.getparent()
     while parent is not None and element.getprevious() is not None:

@@ -141,7 +141,7 @@ def load_model(folder: str | Path, *, check: bool = False) -> Any:
     >>> load_model("model").transform(counts)  # doctest: +SKIP
     """
     folder = Path(folder)
-    body = _description(folder, check=check)
+    body = _read_description(folder, check=check)
     arrays = map_tensors(folder / ARRAYS)
     try:
         model = Reader(arrays, registry).estimator(body)
@@ -169,7 +169,7 @@ def _check_numbers(kind: str, fitted: Mapping[str, Any]) -> None:
 def load_vocabulary(folder: str | Path, *, check: bool = False) -> Vocabulary | None:
     """Return the words that were saved with a model; None if there are none."""
     folder = Path(folder)
-    if VOCABULARY not in _description(folder, check=check)["files"]:
+    if VOCABULARY not in _read_description(folder, check=check)["files"]:
         return None
     try:
         return read_vocabulary(folder)
@@ -177,7 +177,8 @@ def load_vocabulary(folder: str | Path, *, check: bool = False) -> Vocabulary | 
         raise MODEL.create_damaged_error(folder / VOCABULARY, error) from error
 
 
-def _description(folder: Path, *, check: bool) -> dict[str, Any]:
+def _read_description(folder: Path, *, check: bool) -> dict[str, Any]:
+    """Read the description of a saved model; raise an error if a file is missing or damaged."""
     body = read_manifest(folder, MODEL)[0]
     try:
         if ARRAYS not in body["files"] or not set(body["files"]) <= {ARRAYS, VOCABULARY}:
@@ -208,6 +209,7 @@ def replace_model(write: Callable[[Path], None], target: str) -> int:
 
 
 def _remove_model(folder: Path) -> None:
+    """Delete the files of a saved model, and the folder if it is then empty."""
     if not folder.is_dir():
         return
     for name in MODEL_FILES:

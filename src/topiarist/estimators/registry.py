@@ -160,6 +160,7 @@ def name_of(thing: object) -> tuple[str, str] | None:
 
 
 def _find_class(kind: str, name: str) -> RegisteredClass:
+    """Return a registered class by its name; raise ValueError if there is none."""
     if name in _REGISTERED[kind]:
         return _REGISTERED[kind][name]
     for tree_kind in TREE_MODELS.values():
@@ -202,6 +203,7 @@ def check_shapes(thing: object, shapes: Mapping[str, str], lengths: dict[str, in
 
 
 def _find_lengths(model: object) -> dict[str, int]:
+    """Return the known lengths of the axes of a model's arrays, by name."""
     lengths = {"3": 3, "4": 4}
     if type(n_words := getattr(model, "n_features_in_", None)) is int:
         lengths["words"] = n_words
@@ -226,6 +228,7 @@ def _get_shape(value: object) -> tuple[int, ...] | None:
 
 
 def _has_shape(shape: tuple[int, ...], axis_names: list[str], lengths: dict[str, int]) -> bool:
+    """Return whether a shape fits named axes; equal names must have equal lengths."""
     lengths_here: dict[str, int] = {}
     return len(shape) == len(axis_names) and all(
         lengths.get(axis, lengths_here.setdefault(axis, length)) == length

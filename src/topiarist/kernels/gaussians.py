@@ -15,7 +15,7 @@ from topiarist.kernels.jit import inline, jit
 
 @inline
 def _factor(matrix, shift, factor):
-    """Compute the Cholesky factor of ``matrix - shift · I``, its diagonal inverted; return False without one."""
+    """Write the Cholesky factor of ``matrix - shift · I``, its diagonal inverted; return False without one."""
     for i in range(len(matrix)):
         for j in range(i):
             part = 0.0
@@ -33,7 +33,7 @@ def _factor(matrix, shift, factor):
 
 @jit
 def invert(matrices, inverse, log_determinant):
-    """Compute the inverses and log-determinants of positive definite matrices (n, d, d); NaN for other matrices."""
+    """Write inverses and log-determinants of matrices (n, d, d); NaN unless positive definite."""
     n_dims = matrices.shape[-1]
     factor = np.zeros((n_dims, n_dims))
     for n in range(len(matrices)):
@@ -61,7 +61,7 @@ def invert(matrices, inverse, log_determinant):
 
 @jit
 def check_eigenvalues(matrices, bounds, exceeds):
-    """Compute for each symmetric matrix (n, d, d) whether all its eigenvalues exceed its bound."""
+    """Write to ``exceeds`` whether all eigenvalues of each symmetric matrix exceed its bound."""
     n_dims = matrices.shape[-1]
     factor = np.zeros((n_dims, n_dims))
     for n in range(len(matrices)):

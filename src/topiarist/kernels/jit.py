@@ -42,6 +42,7 @@ def prefetch_row(_context, array, row):
     """Start fetching ``array[row]`` of a C-contiguous matrix."""
 
     def emit(context, builder, signature, arguments):
+        """Emit LLVM prefetch instructions for the first cache lines of a row."""
         struct = context.make_array(signature.args[0])(context, builder, arguments[0])
         stride = cgutils.unpack_tuple(builder, struct.strides)[0]
         word = stride.type

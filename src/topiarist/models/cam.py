@@ -70,7 +70,7 @@ class Params:
         return replace(self, word_given_node=np.ascontiguousarray(self.word_given_node[:, columns]))
 
     def move_arrays(self, move: Move) -> Params:
-        """Return the parameters with large arrays moved; those of paths and clusters are small and stay."""
+        """Return the parameters with large arrays moved; small arrays of paths and clusters stay."""
         return Params(move(self.word_given_node), self.node_given_cluster, self.cluster_prior, self.directions)
 
 
@@ -120,7 +120,7 @@ class Cam(PathModel):
         training, heldout, vectors = block
         paths = self._paths(shared)
         words = self.engine.sum_along_paths(shared.word_given_node, paths)
-        posterior, objective = self._posterior(shared, words, training.rows, inverse_temperature, vectors)
+        posterior, objective = self._compute_posterior(shared, words, training.rows, inverse_temperature, vectors)
         if self.node_mix == "heldout" and heldout is None:
             raise ValueError("node_mix='heldout' requires blocks with held-out counts: Block(training, heldout)")
         fits_mix = heldout is not None and self.node_mix == "heldout"
@@ -165,11 +165,12 @@ class Cam(PathModel):
     ) -> Floats:
         """(C1) and (V1): return P(c|d) of each document, independent of the others."""
         words = self.class_word_table(shared)
-        return self._posterior(shared, words, rows, inverse_temperature, vectors)[0]
+        return self._compute_posterior(shared, words, rows, inverse_temperature, vectors)[0]
 
-    def _posterior(
+    def _compute_posterior(
         self, shared: Params, words: Floats, rows: CountsView, inverse_temperature: float, vectors: Floats | None
     ) -> tuple[Floats, float]:
+        """Return P(cluster | document) from words and vectors, and the log-likelihood."""
         scores = self.engine.row_products(rows, self.engine.logarithms(words))
         if vectors is not None and self.vector_model is not None and shared.directions is not None:
             scores = add_agreement(self.engine, scores, vectors, shared.directions, self.vector_model.concentration)
@@ -187,7 +188,7 @@ class Cam(PathModel):
         if block.heldout is None:
             raise ValueError("evaluation requires held-out counts: Block(training, heldout)")
         words = self.class_word_table(shared)
-        rows, _ = self._posterior(shared, words, block.training.rows, inverse_temperature, block.vectors)
+        rows, _ = self._compute_posterior(shared, words, block.training.rows, inverse_temperature, block.vectors)
         return rows, self.engine.log_likelihoods(block.heldout.rows, rows, words)
 
     def stream_stats(self, shared: Params, block: Block) -> Stats:

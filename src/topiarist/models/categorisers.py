@@ -188,6 +188,7 @@ def distribute_table(engine: Engine, table: CountsView, topics: Floats, paths: P
     data = table.data if table.data.ndim == 2 else table.data[:, None]
 
     def compute_slice(rows: slice) -> tuple[Floats, float]:
+        """Add the expected counts of some words to ``counts``; return topic sums and likelihood."""
         sums = np.empty(len(paths.nodes))
         indptr = table.indptr[rows.start : rows.stop + 1]
         total = engine.kernels.propagate_down_paths(
@@ -234,6 +235,7 @@ def compute_share_posterior(
     out[:] = prior
 
     def categorise(span: slice) -> None:
+        """Write the class shares of a slice of documents into ``out``, or the prior without words."""
         engine.kernels.categorise(*rows.part(span), out[span], words, class_tokens, folding)
         total = out[span].sum(axis=1, keepdims=True)
         if total.all():

@@ -97,6 +97,7 @@ def vector_log_likelihood(
     squares, out = (sums**2).sum(axis=1), np.zeros(len(vectors))
 
     def compute_slice(rows: slice) -> None:
+        """Write the log-likelihood of the vectors of some documents into ``out``."""
         wide, shares = vectors[rows].astype(np.float64), posterior[rows].astype(np.float64)
         by_words = np.log(np.maximum(shares, TINY)) - kappa * (wide @ means.T)
         by_words -= _log_sum(by_words)

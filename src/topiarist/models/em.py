@@ -34,7 +34,7 @@ class Statistics(Protocol):
 
     @property
     def objective(self) -> float:
-        """Log-likelihood, or a bound in its place."""
+        """Log-likelihood, or a bound of it."""
 
 
 class AdditiveStats:
@@ -222,7 +222,7 @@ def run(
                     "or too uneven for this precision",
                     hint="Pass dtype='float64', or smaller counts.",
                 )
-            loop = _record(replace(loop, fallback=None), objective, heldout)
+            loop = _record_objective(replace(loop, fallback=None), objective, heldout)
             if watch is not None:
                 watch(loop)
             reason = _find_reason_to_stop(loop, following, rules)
@@ -236,7 +236,8 @@ def run(
         return _fit(loop, "interrupted", inverse_temperature)
 
 
-def _record(loop: Loop, objective: float, heldout: Callable[[State], float] | None) -> Loop:
+def _record_objective(loop: Loop, objective: float, heldout: Callable[[State], float] | None) -> Loop:
+    """Return the loop with a new objective; keep its state if it is the best on held-out data."""
     loop = replace(loop, objectives=(*loop.objectives, objective))
     if heldout is None:
         return loop
@@ -246,6 +247,7 @@ def _record(loop: Loop, objective: float, heldout: Callable[[State], float] | No
 
 
 def _find_reason_to_stop(loop: Loop, following: State, rules: Rules) -> str:
+    """Return why EM stops: "converged", "heldout" or "max_iter"; empty if it continues."""
     if rules.has_converged is not None and rules.has_converged(following):
         return "converged"
     if loop.heldout:
@@ -262,6 +264,7 @@ def _find_reason_to_stop(loop: Loop, following: State, rules: Rules) -> str:
 
 
 def _advance(model: Any, loop: Loop, following: State, rules: Rules, executor: Executor) -> Loop:
+    """Return the loop after an EM step, extrapolated if the rules accelerate."""
     if rules.turns_back is not None:
         return _advance_with_momentum(model, loop, following, rules.turns_back)
     if not rules.accelerate or loop.stride <= 1.0:
@@ -273,6 +276,7 @@ def _advance(model: Any, loop: Loop, following: State, rules: Rules, executor: E
 
 
 def _advance_with_momentum(model: Any, loop: Loop, following: State, turns_back: Callable[..., bool]) -> Loop:
+    """Return the loop after a step with momentum, which restarts if the step turns back."""
     last_step, steps = loop.last_step, loop.steps + 1
     if last_step is None or turns_back(loop.state, following, last_step):
         return replace(loop, state=following, last_step=following, momentum_steps=1, steps=steps)
@@ -290,6 +294,7 @@ def _advance_with_momentum(model: Any, loop: Loop, following: State, turns_back:
 
 
 def _extrapolate(model: Any, old: State, new: State, stride: float, executor: Executor) -> State:
+    """Extrapolate from an old to a new state; local parameters in files are extrapolated block by block."""
     if not any(find_handles(new.local)):
         in_memory: State = model.extrapolate(old, new, stride)
         return in_memory

@@ -147,6 +147,7 @@ def _make_random_choice(seed: int, doc_factor: Floats, topics: Floats, side: Cou
         key = zlib.crc32(np.ascontiguousarray(array).data, key)
 
     def choose(number: int, counts: Floats, weights: Floats) -> Floats:
+        """Draw how many tokens each class gets; the generator depends on the block number."""
         rng = np.random.default_rng([seed, key, number])
         total = weights.sum(axis=1, keepdims=True)
         shares = weights / np.where(total > 0, total, 1.0)
@@ -192,7 +193,7 @@ class Params:
         return len(self.topic_given_class)
 
     def move_arrays(self, move: Move) -> Params:
-        """Return the parameters with large arrays moved; those of paths are small and stay."""
+        """Return the parameters with large arrays moved; small arrays of paths stay."""
         return Params(move(self.word_given_topic), self.topic_given_class)
 
 

@@ -118,7 +118,7 @@ def _list_shards(batch: object) -> list[Any]:
 
 
 def _blend(old: Floats, new: Floats, rate: float, tokens: float) -> Floats:
-    """Update the running average in place of the new counts."""
+    """Overwrite ``new`` counts with the running average of old and new counts per token; return it."""
     if rate == 1.0:
         new /= new.dtype.type(tokens)
         return new

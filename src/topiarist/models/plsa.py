@@ -145,7 +145,7 @@ def fold_in_rows(
 def create_start(
     shards: Sequence[Shard | BlockFile], n_components: int, rng: np.random.Generator, word_smoothing: float = 0.0
 ) -> State:
-    """Create a start for each component: half the words of a random document, half those of the collection.
+    """Create start values: each component is half a random document and half the collection.
 
     This start needs about two thirds of the steps of randomly disturbed word frequencies, and ends higher. Every word
     is disturbed as well, so that two equal documents do not start equal components. With smoothing, absent words have

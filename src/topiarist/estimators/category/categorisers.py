@@ -123,6 +123,7 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
             self.sharpness_, self.floor_, self.half_length_ = scale.sharpness, scale.floor, scale.half_length
 
     def _make_plan(self, labels: Labels, dtype: Dtype) -> Plan:
+        """Collect the settings of a fit; ``"cv"`` becomes a start value."""
         tree, nodes = find_class_nodes(self.tree, labels.classes)
         # the maximum-likelihood words of a flat tree are known: those of each class, and none of the root (K1)
         flat = self.tree is None or (self.topic_mix == "ml" and tree.depth == 1 and tree.root not in nodes)
@@ -150,6 +151,7 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
         return "cv" in (self.smoothing, self.unlabelled_weight) or bool(self.calibrate)
 
     def _store_result(self, labels: Labels, plan: Plan, result: LearnedClasses) -> None:
+        """Set the fitted attributes."""
         self.classes_, self.tree_, self.class_nodes_ = labels.classes, plan.tree, plan.class_nodes
         self.smoothing_, self.unlabelled_weight_ = plan.smoothing, plan.unlabelled_weight
         self.class_tokens_ = result.class_tokens
@@ -248,6 +250,7 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
         return self._class_word_table.T
 
     def _reader(self, engine: Engine) -> Categoriser:
+        """Return an object that computes class probabilities of counts."""
         prepare_kernels(self._class_word_table.dtype, "paths", "classes")
         length = self.half_length_
         scale = None if length is None else CertaintyScale(self.sharpness_, length, self.floor_)
@@ -263,6 +266,7 @@ class DocumentCategoriser(ReadsCounts, FilesDocuments, ClassifierMixin, EMOption
         return stored_counts.check_counts_in_memory(self, X, "this method", reset=reset)
 
     def _check_options(self) -> None:
+        """Raise UsageError for a parameter outside its range."""
         options.check_one_of("topic_mix", self.topic_mix, ("ml", "uniform", "heldout"))
         if self.smoothing != "cv":
             options.check_number("smoothing", self.smoothing, 0.0, hint="Use 0.01 or 'cv'.")
@@ -343,6 +347,7 @@ def fit_certainty_scale(engine: Engine, counts: Csr, labels: Labels, plan: Plan)
 
 
 def _warn_few_documents(n_docs: int) -> None:
+    """Warn that too few documents are labelled to calibrate the certainties."""
     warnings.warn(
         f"The certainties are not calibrated. Expected at least {MIN_DOCUMENTS} documents with words and a label that "
         f"another document has too, got {n_docs}. Label more documents.",

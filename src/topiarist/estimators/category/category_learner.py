@@ -151,6 +151,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
         return learner.fit(counts, y, groups=groups) if previous is None else previous.refit(counts, y)
 
     def _fit_one(self, counts: Csr, y: Matrix, seed: int, group_numbers: Ints | None, vectors: Floats | None) -> None:
+        """Learn from one label per document, and set the fitted attributes."""
         labels = read_labels(y, counts.shape[0])
         check_words(np.diff(counts.indptr), labels)
         self.classes_ = labels.classes
@@ -177,6 +178,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
     def _fit_several(
         self, counts: Csr, y: Matrix, seed: int, group_numbers: Ints | None, vectors: Floats | None
     ) -> None:
+        """Learn from several labels per document, and set the fitted attributes."""
         labels = read_label_matrix(y, counts.shape[0])
         self.classes_, self._form = labels.classes, labels.form
         self.tree_, self.class_nodes_ = find_class_nodes(None, labels.classes)
@@ -247,6 +249,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
         return self._read(X, vectors)
 
     def _compute_probabilities(self, counts: Csr, vectors: Floats | None) -> Floats:
+        """Return class probabilities; the class prior for documents without any learned feature."""
         has_vectors = _find_vectors(vectors, counts.shape[0])
         rows = self._model(counts, vectors)
         if self._by_words is not None and not has_vectors.all():
@@ -352,6 +355,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
         return explanation.explain_by_parts(request, classes, is_known, parts, posterior)
 
     def _read(self, X: Documents, vectors: ArrayLike | None) -> Floats:
+        """Return class probabilities, computed in blocks of documents."""
         counts = self._counts(X, reset=False)
         checked_vectors = None if vectors is None else self._check_vectors(vectors, counts.shape[0])
         rows, first = list[Floats](), 0
@@ -364,6 +368,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
         return np.concatenate(rows) if len(rows) > 1 else rows[0]
 
     def _check_vectors(self, vectors: ArrayLike, n_docs: int) -> Floats:
+        """Return checked vectors; raise InputError if the learner was fitted without vectors."""
         n_features = getattr(self, "n_vector_features_", 0)
         if not n_features:
             raise InputError(
@@ -376,6 +381,7 @@ class CategoryLearner(ReadsCounts, FilesDocuments, ClassifierMixin, CompactEstim
         return stored_counts.check_documents(self, X, reset=reset)
 
     def _check_options(self) -> None:
+        """Raise UsageError for a parameter outside its range."""
         for name in ("unlabelled_weight", "generative_weight"):
             if getattr(self, name) != "cv":
                 options.check_number(name, getattr(self, name), 0.0, 1.0, hint="Use 0.5 or 'cv'.")
@@ -392,6 +398,7 @@ def _find_vectors(vectors: Floats | None, n_docs: int) -> Bools:
 
 
 def _number_groups(groups: ArrayLike | None, n_docs: int) -> Ints | None:
+    """Return groups numbered from 0; raise InputError unless each document has one."""
     if groups is None:
         return None
     group_numbers = np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -404,6 +411,7 @@ def _number_groups(groups: ArrayLike | None, n_docs: int) -> Ints | None:
 
 
 def _is_matrix(y: Any) -> bool:
+    """Return whether labels have two axes and more than one column."""
     try:
         shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
     except ValueError:  # lists of labels, which reading them refuses in words
@@ -416,6 +424,7 @@ def _get_number(value: float | str) -> float | None:
 
 
 def _describe_choice(setting: one_label.Setting, trial: one_label.Trial | None, n_free: int, with_vectors: bool) -> str:
+    """Return a sentence on the chosen features and weights, with their held-out results."""
     uses_class_vectors = with_vectors and setting.class_vector_weight > 0
     linear = f"A linear classifier{' of words and vectors' if with_vectors and setting.vectorial else ''}"
     suffix = "" if uses_class_vectors else " alone"
@@ -457,6 +466,7 @@ def _describe_choice(setting: one_label.Setting, trial: one_label.Trial | None, 
 
 
 def _describe_several(trial: several_labels.SeveralTrial | None, with_vectors: bool) -> str:
+    """Return a sentence on the classifiers for several labels, with their held-out results."""
     features = "words, latent dimensions and vectors" if with_vectors else "words and latent dimensions"
     way = f"A linear classifier for each label, on {features}"
     if trial is None:

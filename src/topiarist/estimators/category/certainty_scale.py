@@ -68,6 +68,7 @@ def fit_scale(rows: Floats, tokens: Floats, truth: Array) -> CertaintyScale:
         logs -= logs.max(axis=1, keepdims=True)
 
         def loss(line: Floats, logs: Floats = logs) -> float:
+            """Return the log loss of the certainties on held-out documents, with a prior."""
             powers = CertaintyScale(float(np.exp(line[0])), float(np.exp(line[1])), 0.0).powers(tokens)
             scores = powers[:, None] * logs
             right_scores, total = scores[places, truth], np.log(np.exp(scores).sum(axis=1))

@@ -314,12 +314,12 @@ class Categoriser:
 
         A document and its repetition give the same bits, because quotients of counts and length are equal.
         """
-        tokens = self._known_tokens(counts)
+        tokens = self._count_known_tokens(counts)
         lengths = np.repeat(np.where(tokens > 0, tokens, 1.0), np.diff(counts.indptr))
         data = (counts.data / lengths * EQUAL_LENGTH).astype(self.dtype)
         return self._posterior(csr_array((data, counts.indices, counts.indptr), shape=counts.shape)), tokens
 
-    def _known_tokens(self, counts: Csr) -> Floats:
+    def _count_known_tokens(self, counts: Csr) -> Floats:
         """Return the number of tokens of each document that are words of the training documents."""
         words, is_small = self.class_word_table, counts.nnz < len(self.class_word_table) // 2
         is_known = (
@@ -331,6 +331,7 @@ class Categoriser:
         return tokens
 
     def _posterior(self, counts: Csr) -> Floats:
+        """Return P(class | document) without calibration, or shares of classes."""
         words = self.class_word_table
         folding = categorisers.choose_folding(words.size, words.dtype)
         if counts.nnz < len(words) // 2:  # a few documents: the words that they have

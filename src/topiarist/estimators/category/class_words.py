@@ -93,6 +93,7 @@ def _count_words(counts: Csr, shares: Floats) -> Floats:
 
 
 def _compute_log_lift(table: Floats, tree: Tree, class_nodes: tuple[int, ...]) -> Floats:
+    """Return the log-ratio of each word's share in a class to its share overall."""
     overall_shares = table.sum(axis=1)
     overall_shares = overall_shares / max(overall_shares.sum(), MIN_SHARE)
     words: dict[int, Floats] = {tree.root: overall_shares}

@@ -96,6 +96,7 @@ class ExplainRequest(NamedTuple):
 def build_explain_request(
     estimator: Any, x: Matrix, words: Sequence[str] | None, n_words: int, n_labels: int
 ) -> ExplainRequest:
+    """Check the arguments of ``explain``; raise an error unless there is exactly one document."""
     check_integer("n_words", n_words, 1)
     check_integer("n_labels", n_labels, 1)
     row = to_one_row(x)
@@ -151,6 +152,7 @@ def _build_explanation(
     of_node = node_posterior(tree, classes.class_nodes, posterior[None])[0]
 
     def reason(name: str, probability: float, evidence: Array) -> Reason:
+        """Return the words with the most evidence for and against a class."""
         order = np.argsort(-evidence, kind="stable")
         best = [place for place in order[:n_words] if evidence[place] > 0]
         worst = [place for place in order[::-1][:n_words] if evidence[place] < 0]

@@ -104,7 +104,7 @@ def compute_accuracy(y: Unchecked, predicted: Array, sample_weight: ArrayLike | 
 
 
 def _split_labels(labels: Array, n_docs: int, *, warn: bool = False) -> tuple[Array, Array]:
-    """Return the known labels as an array of one type, and which documents have none."""
+    """Return the known labels, and which documents have none. Raise InputError without a label."""
     labels = column_or_1d(labels, warn=warn)
     check_consistent_length(labels, np.empty(n_docs))
     is_missing = is_label_missing(labels)
@@ -124,6 +124,7 @@ def _split_labels(labels: Array, n_docs: int, *, warn: bool = False) -> tuple[Ar
 
 
 def is_label_missing(y: Array) -> Array:
+    """Return for each document whether it has no label: −1, ``"-1"`` or None."""
     if y.dtype.kind in "if":
         return np.asarray(y == NO_CLASS)
     if y.dtype.kind == "U":
@@ -136,6 +137,7 @@ def _is_missing(label: object) -> bool:
 
 
 def _refuse_lists(y: Unchecked) -> None:
+    """Raise InputError for lists of labels that are no indicator matrix."""
     if isinstance(y, np.ndarray) and y.dtype != object:
         return
     if isinstance(y, Iterable) and any(isinstance(label, list | tuple | set | frozenset) for label in y):
@@ -156,6 +158,7 @@ def _is_indicator(y: Unchecked) -> bool:
 
 
 def _refuse_nan(y: Array) -> None:
+    """Raise InputError if a label is NaN."""
     missing = np.isnan(y) if y.dtype.kind == "f" else [False]
     if y.dtype == object:
         missing = [not _is_missing(label) and label != label for label in y]
@@ -199,6 +202,7 @@ def _read_indicator(y: Unchecked, n_docs: int) -> Labels:
 
 
 def _to_numbers(y: Unchecked) -> Array:
+    """Return a matrix of labels as numbers; raise InputError for other values."""
     try:
         return np.asarray(y, np.float64)
     except (TypeError, ValueError) as error:
@@ -208,6 +212,7 @@ def _to_numbers(y: Unchecked) -> Array:
 
 
 def _check_classes(labels: Labels) -> Labels:
+    """Return the labels; raise InputError unless they have at least two classes."""
     if len(labels.classes) < 2:
         raise InputError(
             f"expected labels of at least two classes, got one class: {labels.classes[0]!r}",
@@ -217,13 +222,14 @@ def _check_classes(labels: Labels) -> Labels:
 
 
 def find_class_nodes(tree: Tree | None, classes: Array) -> tuple[Tree, tuple[int, ...]]:
+    """Return a tree and the node of each class; warn of leaves without a class."""
     if tree is None:
         names = [str(label) for label in classes]
         flat = Tree((-1, *[0] * len(names)), ("", *names))
         return flat, tuple(range(1, len(flat)))
     if not isinstance(tree, Tree):
         raise InputError(f"tree must be a topiarist.Tree or None, got {tree!r}", hint="Pass Tree.from_paths([...]).")
-    nodes = tuple(_node(tree, str(label)) for label in classes)
+    nodes = tuple(_find_label_node(tree, str(label)) for label in classes)
     if len(set(nodes)) < len(nodes):
         repeated_node = next(node for node in nodes if nodes.count(node) > 1)
         raise InputError(
@@ -242,7 +248,8 @@ def find_class_nodes(tree: Tree | None, classes: Array) -> tuple[Tree, tuple[int
     return tree, nodes
 
 
-def _node(tree: Tree, label: str) -> int:
+def _find_label_node(tree: Tree, label: str) -> int:
+    """Return the node with the name or path of a label; raise InputError if it is missing."""
     try:
         return tree.find(label)
     except InputError as error:
@@ -297,6 +304,7 @@ def read_label_matrix(y: Unchecked, n_docs: int) -> LabelMatrix:
 
 
 def _to_array(y: Unchecked) -> Any:
+    """Return labels as an array; raise InputError for lists of different lengths."""
     try:
         array = np.asarray(y)
     except ValueError:
@@ -322,6 +330,7 @@ def _first_other(array: Array) -> Any:
 
 
 def _check_missing(array: Array) -> None:
+    """Raise InputError if a label is NaN or infinite."""
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         kind = "NaN" if np.isnan(array).any() else "infinity"
         raise InputError(
@@ -330,6 +339,7 @@ def _check_missing(array: Array) -> None:
 
 
 def _check_length(n_rows: int, n_docs: int) -> None:
+    """Raise InputError unless labels and documents are equal in number."""
     if n_rows != n_docs:
         raise InputError(
             f"Found input variables with inconsistent numbers of samples: {n_docs} documents in X, {n_rows} in y",
@@ -352,6 +362,7 @@ def to_binary(indicator: sparse.coo_array[Any] | Csr) -> Any:
 
 
 def _make_label_matrix(labels: Unchecked, form: str, names: ArrayLike | None, n_docs: int) -> LabelMatrix:
+    """Return a checked indicator matrix; warn of empty labels; raise InputError for empty rows."""
     if labels.ndim != 2:
         raise InputError(f"expected labels as documents × labels, got an array of {labels.ndim} axis", hint=INDICATOR)
     _check_length(labels.shape[0], n_docs)
@@ -378,6 +389,7 @@ def _make_label_matrix(labels: Unchecked, form: str, names: ArrayLike | None, n_
 
 
 def _make_single_labels(array: Array, n_docs: int) -> LabelMatrix:
+    """Return an indicator matrix of one label per document."""
     _check_missing(array)
     try:
         flat = column_or_1d(array, warn=True)

@@ -33,6 +33,7 @@ class Features:
 
     @classmethod
     def of(cls, counts: Csr, seed: int) -> Features:
+        """Learn inverse document frequencies and latent dimensions from counts."""
         idf = (inverse_document_frequency(counts) - 0.9) ** IDF_POWER
         words = _weigh_words(counts, idf)
         filled = int((np.diff(words.indptr) > 0).sum())
@@ -132,6 +133,7 @@ ABSENT_SCORE = -3.0  # score of a class that nothing was learned of
 
 
 def fit_label_svms(rows: Rows, labels: Csr, worth: FeatureWeights, strength: float) -> Linear:
+    """Fit a linear SVM for each label; a label of all or no documents gets a constant score."""
     from sklearn.svm import LinearSVC
 
     X, by_label = join_features(rows, worth), labels.tocsc()
@@ -148,6 +150,7 @@ def fit_label_svms(rows: Rows, labels: Csr, worth: FeatureWeights, strength: flo
 
 
 def _split_weights(coef: Floats, constant: Floats, rows: Rows, worth: FeatureWeights) -> Linear:
+    """Split joint coefficients into those of words, latent dimensions and vectors."""
     n_words, n_latent = rows.words.shape[1], rows.latent.shape[1]
     latent_end = n_words + (n_latent if worth.topical else 0)
     latent = worth.topical * coef[n_words:latent_end] if worth.topical else np.zeros((n_latent, coef.shape[1]))

@@ -204,9 +204,9 @@ def learn(
         setting = replace(setting, vectorial=0.0, class_vector_weight=0.0)
     linear = fit_svm(labelled_data.rows, classes, labelled_data.n_classes, setting.worth, setting.strength)
     shares = _compute_shares(classes, labelled_data.n_classes)
-    lexical = _class_words(labelled_data, others, classes, linear, setting.unlabelled_weight)
+    lexical = _estimate_class_words(labelled_data, others, classes, linear, setting.unlabelled_weight)
     fitted_vectors = (
-        _class_vectors(labelled_data, others, classes, linear, setting.unlabelled_vector_weight)
+        _estimate_class_vectors(labelled_data, others, classes, linear, setting.unlabelled_vector_weight)
         if setting.class_vector_weight
         else None
     )
@@ -256,7 +256,9 @@ def _compute_shares(classes: Ints, n_classes: int) -> Floats:
     return shares
 
 
-def _class_words(labelled_data: Material, others: Material, classes: Ints, linear: Linear, weight: float) -> ClassWords:
+def _estimate_class_words(
+    labelled_data: Material, others: Material, classes: Ints, linear: Linear, weight: float
+) -> ClassWords:
     """Return the words of classes from labelled documents and from the linear classifier's guesses for others."""
     certain, tree, nodes = np.eye(labelled_data.n_classes)[classes], labelled_data.tree, labelled_data.class_nodes
     if weight == 0.0 or not others.counts.shape[0]:
@@ -265,7 +267,7 @@ def _class_words(labelled_data: Material, others: Material, classes: Ints, linea
     return learn_from_unlabelled(labelled_data.counts, certain, others.counts, guess, tree, nodes)
 
 
-def _class_vectors(
+def _estimate_class_vectors(
     labelled_data: Material, others: Material, classes: Ints, linear: Linear, weight: float
 ) -> ClassVectors:
     """Return the vectors of classes from labelled documents and from the linear classifier's guesses for others."""
@@ -333,13 +335,14 @@ def _choose_settings(
     for weight in unlabelled_weights:
         lexical[weight], asked_word_scores[weight] = np.zeros_like(linear_scores), []
         for (training, heldout), machine in zip(parts, machines, strict=True):
-            fitted = _class_words(labelled_data.of(training), sample, classes[training], machine, weight)
+            fitted = _estimate_class_words(labelled_data.of(training), sample, classes[training], machine, weight)
             lexical[weight][heldout] = fitted(csr_array(labelled_data.counts[heldout]))
             asked_word_scores[weight].append(fitted(asked_data.counts))
     ways = [(free, weight) for free in lexical for weight in weights]
     preference = PREFERENCE * max(1.0, ENOUGH_HELDOUT / len(truth))
 
     def worth(way: tuple[float, float]) -> float:
+        """Return the held-out result of a pair of weights, less a penalty for unusual ones."""
         free, weight = way
         value = _rate_scores(mix_scores(linear_scores, lexical[free], weight)[is_heldout], truth)
         return (
@@ -358,6 +361,7 @@ def _choose_settings(
         }
 
         def nearest(way: tuple[float, float]) -> float:
+            """Return the held-out result of a pair of vector weights, less a penalty for unusual ones."""
             value = _rate_scores((scores + way[1] * vector_results[way[0]][0])[is_heldout], truth)
             return (
                 value
@@ -406,7 +410,7 @@ def _score_class_vectors(
     """Return scores of held-out documents by class vectors, and scores of some unlabelled documents by fold."""
     scores, of_few = np.zeros((len(classes), labelled_data.n_classes)), []
     for (training, heldout), machine in zip(parts, machines, strict=True):
-        fitted = _class_vectors(labelled_data.of(training), sample, classes[training], machine, vector_weight)
+        fitted = _estimate_class_vectors(labelled_data.of(training), sample, classes[training], machine, vector_weight)
         scores[heldout] = fitted(labelled_data.rows.points[heldout])
         of_few.append(fitted(asked_data.rows.points))
     return scores, of_few

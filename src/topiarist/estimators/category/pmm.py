@@ -253,6 +253,7 @@ class PMM(ReadsCounts, ClassifierMixin, EMOptions):  # type: ignore[misc]
         return csr_array(labels)
 
     def _compute_gains(self, engine: Engine, counts: Csr) -> Floats:
+        """Return the gain of adding each label to each document; positive if the label fits."""
         if self.label_threshold_ is None:
             gains = choice.compute_label_gains(engine, self._mixture, counts)[1]
         else:
@@ -282,6 +283,7 @@ class PMM(ReadsCounts, ClassifierMixin, EMOptions):  # type: ignore[misc]
         return np.flatnonzero((n_known == 0) | (np.diff(counts.indptr) == 0))
 
     def _warn_unknown(self, number: int) -> None:
+        """Warn that documents without learned words get the most frequent label."""
         label = self.classes_[int(self.label_prior_.argmax())]
         warnings.warn(
             f"{number} documents have no word that was in the training documents: they get the most frequent label, "
@@ -293,6 +295,7 @@ class PMM(ReadsCounts, ClassifierMixin, EMOptions):  # type: ignore[misc]
         return check_documents(self, X, reset=reset)
 
     def _check_options(self) -> None:
+        """Raise UsageError for a parameter outside its range."""
         options.check_one_of("order", self.order, (1, 2))
         options.check_one_of("label_prior", self.label_prior, (None, "calibrated"))
         options.check_number("word_prior", self.word_prior, 1.0, hint="Use 2.0 to add one of each word to each label.")
@@ -322,6 +325,7 @@ class FittedMixture:
 
 
 def fit_mixture(engine: Engine, counts: Csr | BlockStore, labels: Csr, settings: PMM, **rules: Any) -> FittedMixture:
+    """Fit the word probabilities of labels with EM; ``rules`` override the stopping rules."""
     data = group_by_label_set(_iterate_labelled(counts, labels), counts.shape[1])
     model = pmm.Pmm(
         engine, data.pattern, data.single_label_counts, settings.order,
@@ -352,6 +356,7 @@ def fit_mixture(engine: Engine, counts: Csr | BlockStore, labels: Csr, settings:
 
 @contextmanager
 def _open_blocks(data: CountsByLabelSet, executor: Executor | None) -> Iterator[Any]:
+    """Yield the blocks of label sets; written to temporary files if the executor needs files."""
     if not getattr(executor, "needs_files", False):
         yield data.blocks
         return
@@ -361,6 +366,8 @@ def _open_blocks(data: CountsByLabelSet, executor: Executor | None) -> Iterator[
 
 
 def _write_block(block: Block, scratch: Scratch) -> Block:
+    """Write the arrays of a block to scratch files; return the block with these files."""
+
     def kept(values: Array) -> Any:
         file = scratch.rows()
         file.save(values)
@@ -387,6 +394,7 @@ def iterate_parts(counts: Csr | BlockStore, n_labels: int) -> Iterator[Any]:
 
 
 def fit_thresholds(engine: Engine, counts: Csr | BlockStore, labels: Csr, settings: PMM) -> Floats:
+    """Return the threshold of each label, chosen by cross-validation."""
     if isinstance(counts, BlockStore):
         counts = csr_array(counts.sample(len(counts)))
     fold = np.arange(counts.shape[0]) % min(N_FOLDS, counts.shape[0])
@@ -461,6 +469,7 @@ def explain_labels(
 
 
 def _find_labels(labels: Unchecked, classes: Array) -> list[int]:
+    """Return the numbers of labels by name; raise UsageError for an unknown name."""
     names = [labels] if isinstance(labels, str) or np.ndim(labels) == 0 else list(labels)
     places = {name: number for number, name in enumerate(classes.tolist())}
     unknown_names = [name for name in names if name not in places]

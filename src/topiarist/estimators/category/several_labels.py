@@ -115,6 +115,7 @@ def _select_better(with_vectors: TunedThresholds, without_vectors: TunedThreshol
 
 
 def _choose_thresholds(rows: Rows, labels: Csr, odds: Floats, folds: Ints, worth: FeatureWeights) -> TunedThresholds:
+    """Choose the thresholds of labels on held-out documents; use defaults with few documents."""
     default_line = np.array([1.0, 0.0, 0.5])
     if labels.shape[0] < 2 * N_FOLDS or len(np.unique(folds)) < N_FOLDS:
         return TunedThresholds(None, _get_even_thresholds(default_line, odds), default_line, worth)
@@ -142,6 +143,7 @@ def _get_even_thresholds(line: Floats, odds: Floats) -> Floats:
 
 
 def _score_heldout(rows: Rows, labels: Csr, folds: Ints, worth: FeatureWeights) -> Floats:
+    """Return label scores of each document by classifiers fitted without its fold."""
     scores = np.zeros(labels.shape)
     for fold in range(N_FOLDS):
         rest, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)

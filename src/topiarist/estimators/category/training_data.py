@@ -74,6 +74,7 @@ def _tokens(side: CountsView) -> Floats:
 
 
 def select_words(counts: Csr, is_learned: Bools, dtype: Dtype) -> Csr:
+    """Return counts with the columns of learned words only."""
     places = np.cumsum(is_learned, dtype=counts.indices.dtype) - 1
     is_entry_learned, indptr = is_learned[counts.indices], counts.indptr
     entries: slice | Bools = slice(None)

@@ -31,6 +31,7 @@ class CompactEstimator(BaseEstimator):  # type: ignore[misc]
         )
 
     def _repr_html_(self) -> str:
+        """Return a card with the changed parameters and the fitted numbers, as HTML."""
         parameters: dict[str, Any] = self.get_params(deep=False)
         default = type(self)().get_params(deep=False) if _has_defaults(type(self)) else {}
         changed_names = [
@@ -76,6 +77,7 @@ class EMOptions(EstimatorOptions):
 
 
 def _has_defaults(kind: type) -> bool:
+    """Return whether a class can be created without arguments."""
     try:
         kind()
     except TypeError:

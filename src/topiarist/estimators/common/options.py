@@ -35,6 +35,7 @@ def check_integer(name: str, value: object, minimum: int, hint: str = "") -> int
 
 
 def check_number(name: str, value: object, minimum: float, maximum: float = np.inf, hint: str = "") -> float:
+    """Return a value as a number; raise UsageError if it is outside the bounds."""
     number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
     if not minimum <= number <= maximum or math.isinf(number):
         bounds = f"of at least {minimum:g}" if maximum == np.inf else f"between {minimum:g} and {maximum:g}"
@@ -77,6 +78,7 @@ def check_device(device: object) -> None:
 
 
 def check_dtype(dtype: object) -> Dtype:
+    """Return a value as float32 or float64; raise UsageError for other types."""
     try:
         dtype_or_none: Dtype | None = np.dtype(dtype)  # type: ignore[call-overload]
     except TypeError:
@@ -111,6 +113,7 @@ def choose_precision(dtype: DTypeLike | None, nnz: int, largest: float, n_compon
 
 
 def check_executor(executor: object) -> None:
+    """Raise UsageError unless the executor is None or has a method ``total``."""
     if executor is not None and not callable(getattr(executor, "total", None)):
         raise UsageError(
             f"executor must be None or an object with a method total(function, blocks, local), got {executor!r}",
@@ -217,6 +220,7 @@ def estimator(**texts: str) -> Callable[[E], E]:
     """
 
     def filled(estimator: E) -> E:
+        """Make the class a dataclass, and add the common parameters to its docstring."""
         dataclass(eq=False, repr=False)(estimator)
         if estimator.__doc__:  # there is none under python -OO
             defaults = estimator.__init__.__kwdefaults__  # type: ignore[misc]

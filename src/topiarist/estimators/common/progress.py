@@ -56,6 +56,7 @@ def show_fit(title: str, rules: Rules, *, show: bool) -> Iterator[Callable[[Loop
             return
 
         def watch(loop: Loop) -> None:
+            """Report an EM step, with the held-out perplexity or the gain."""
             text = ""
             if loop.heldout:
                 text = f", held-out perplexity {math.exp(-loop.heldout[-1]):,.0f}"

@@ -99,6 +99,7 @@ class Reader:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def log_likelihood(self, counts: Csr, rows: Floats) -> float:
+        """Return the log-likelihood of counts, with the rows of their documents."""
         engine, total, start = self.model.engine, 0.0, 0
         for side in engine.view_blocks(counts, self.dtype, self.shared.n_components):
             total += self.model.log_likelihood(self.shared, side, rows[start : start + side.n_rows])
@@ -181,7 +182,7 @@ class ReadResult:
         return self.collect((self.n_docs,), np.intp, (open_handles(part).argmax(axis=1) for part in self.parts))
 
     def collect(self, shape: tuple[int, ...], dtype: DTypeLike, pieces: Iterable[Array]) -> Any:
-        """Return an array made of the pieces of each block, with an entry for each document."""
+        """Return one array with the entries of all blocks, one entry per document."""
         first = self.parts[0]
         if not isinstance(first, RowFile):
             return next(iter(pieces))
@@ -191,6 +192,7 @@ class ReadResult:
 def read_counts(
     counts: Counts, reader: CountsReader, executor: Executor | None, vectors: Floats | None = None
 ) -> ReadResult:
+    """Compute the rows of the model for counts in memory or on disk, block by block."""
     if not isinstance(counts, BlockStore):
         tokens, parts = InProcess().total(ReadBlock(reader), [counts], [vectors])
         return ReadResult(tokens, parts, counts.shape[0], MAX_MEMORY_BYTES)
@@ -205,6 +207,7 @@ def read_counts(
 
 
 def make_array(shape: tuple[int, ...], dtype: DTypeLike, folder: Path, parts: Iterable[Array], in_memory: int) -> Any:
+    """Join arrays into one; a file in ``folder`` if it exceeds ``in_memory`` bytes."""
     if np.prod(shape) * np.dtype(dtype).itemsize > in_memory:
         return Scratch(folder).array(shape, dtype, parts)
     array, place = np.empty(shape, dtype), 0
@@ -239,13 +242,13 @@ def check_counts_in_memory(estimator: object, X: Documents, purpose: str, *, res
     """Return checked counts in memory; unless ``reset`` is true, their columns must be the columns of the fit."""
     refuse_store(X, purpose)
     counts = check_counts(cast("Matrix", X))
-    _known_features(estimator, X, reset=reset)
+    _check_feature_number(estimator, X, reset=reset)
     return counts
 
 
 def check_documents(estimator: object, X: Documents, *, reset: bool) -> Counts:
     counts = X if isinstance(X, BlockStore) else check_counts(cast("Matrix", X))
-    _known_features(estimator, X, reset=reset)
+    _check_feature_number(estimator, X, reset=reset)
     return counts
 
 
@@ -276,7 +279,7 @@ def choose_block_size(n_docs: int, smallest: int = MIN_BLOCK_SIZE) -> int:
 def check_input(estimator: Fitted, X: Documents, *, reset: bool) -> Counts:
     """Return checked counts in memory, or a store unchanged; without ``reset`` it has the columns of the fit."""
     if isinstance(X, BlockStore):
-        _known_features(estimator, X, reset=reset)
+        _check_feature_number(estimator, X, reset=reset)
         return X
     return estimator._counts(X, reset=reset)
 
@@ -316,8 +319,8 @@ def check_filled(filled: int, n_docs: int, n_wanted: int, name: str, suffix: str
         )
 
 
-def _known_features(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Let scikit-learn note, or compare, how many columns there are. It is loaded by who fits, not by who looks."""
+def _check_feature_number(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Record the number of columns on ``reset``; else compare it with the recorded one."""
     from sklearn.utils.validation import validate_data
 
     validate_data(estimator, X, reset=reset, skip_check_array=True)

@@ -81,6 +81,7 @@ class LearnsFromStreams:
         return self._partial_fit(X, 1.0)
 
     def _partial_fit(self, X: Documents, forgetting: float = online.FORGETTING) -> Self:
+        """Update the model with a batch; the first call on an unfitted model begins a stream."""
         stored_counts.refuse_store(X, "partial_fit")
         first = not hasattr(self, self._fit_marker)
         self._check_options()
@@ -130,6 +131,7 @@ class LearnsFromStreams:
         return self
 
     def _reset_stream(self, n_docs: int, n_tokens: float) -> None:
+        """Forget the stream, and take a fitted number of documents and tokens as learned."""
         size = getattr(self, "batch_size", None)
         self.n_batches_, self.n_tokens_seen_ = -(-n_docs // size) if size else 0, n_tokens
         self._documents_per_token = n_docs / n_tokens if n_tokens else 0.0
@@ -156,6 +158,7 @@ class LearnsFromStreams:
         self, engine: Engine, counts: Csr, shard: BlockFile | None = None, *, judge: bool = True,
         forgetting: float = online.FORGETTING,
     ) -> None:  # fmt: skip
+        """Update the parameters and the history with a batch; with ``judge``, score it first."""
         if not self._streaming:
             self._streaming, self.history_ = True, np.empty(0)
             self._stream_seed = int(options.make_generator(self.random_state).integers(2**31))
@@ -207,7 +210,7 @@ class LearnsFromStreams:
 
 
 def mark_new_words(is_known: Bools, counts: Csr) -> float:
-    """Return the share of tokens with new words, and mark these words as known."""
+    """Mark the words of ``counts`` in ``is_known``; return the share of tokens that were new."""
     new = ~is_known[counts.indices]
     share = float(counts.data[new].sum(dtype=np.float64)) / max(float(counts.data.sum(dtype=np.float64)), 1.0)
     is_known[counts.indices[new]] = True

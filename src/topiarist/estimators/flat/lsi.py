@@ -127,6 +127,7 @@ class LSI(ReadsCounts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compac
         return np.atleast_2d(np.asarray(points, np.float64)) @ self.word_factors_.T
 
     def _weigh(self, counts: Csr) -> Csr:
+        """Return the weighted counts of the kept words, in rows of unit length."""
         counts_kept = counts.copy()
         counts_kept.data = np.where(self.kept_[counts_kept.indices], counts_kept.data, 0.0).astype(
             counts_kept.data.dtype
@@ -138,6 +139,7 @@ class LSI(ReadsCounts, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compac
         return stored_counts.check_counts_in_memory(self, X, "LSI", reset=reset)
 
     def _check_options(self) -> None:
+        """Raise UsageError for a parameter outside its range."""
         options.check_integer("n_dimensions", self.n_dimensions, 1, hint="Use 16.")
         options.check_common(self)
         options.check_number("min_count", self.min_count, 0, hint="Use 40.")

@@ -146,6 +146,7 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
         return self
 
     def _fit_batch(self, engine: Engine, counts: Csr | BlockStore, rng: np.random.Generator) -> em.Fit:
+        """Fit all documents at once, with held-out tokens if the parameters require them."""
         if isinstance(counts, BlockStore):
             stored_counts.check_filled(counts.n_filled, len(counts), self.n_components, "n_components")
         dtype = options.working_dtype(self.dtype, counts, self.n_components)
@@ -168,6 +169,7 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
         judge: Callable[[em.State], float] | None,
         rng: np.random.Generator,
     ) -> em.Fit:
+        """Run EM from ``n_init`` starts; return the best fit without its document rows."""
         model = self._model(engine)
         executor, to_place = stored_counts.choose_executor(engine, blocks, self.executor)
         rules = em.Rules(self.max_iter, self.tol, weight, accelerate=self.accelerate)
@@ -217,6 +219,7 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
         return self._partial_fit(X)
 
     def _begin_stream(self, X: Documents) -> None:
+        """Fit the model to the first batch of a stream."""
         batch = self._counts(X.counts() if isinstance(X, BlockFile) else X, reset=True)
         with options.open_engine(self) as engine:
             self._fit_first_batch(engine, batch, options.make_generator(self.random_state))
@@ -227,6 +230,7 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
         self.component_given_doc_ = self._reader(engine)(counts)
 
     def _fit_online(self, engine: Engine, counts: Csr, rng: np.random.Generator) -> None:
+        """Fit the model in random batches until an epoch gains less than ``tol``."""
         sample = counts[np.sort(rng.permutation(counts.shape[0])[: self.batch_size])]
         has_enough_documents = np.count_nonzero(np.diff(sample.indptr)) >= self.n_components
         self._fit_first_batch(engine, sample if has_enough_documents else counts, rng)
@@ -305,6 +309,7 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
         self.component_prior_ = (prior / max(prior.sum(), TINY)).astype(self.components_.dtype)
 
     def _widen(self, n_words: int) -> None:
+        """Add new words to the parameters and the statistics of the stream."""
         stream = self._enter_stream()
         counts = stream.stats.word_component_count
         tokens = counts.sum(axis=0, dtype=np.float64) * self.n_tokens_seen_
@@ -313,6 +318,7 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
         self._stream = replace(stream, stats=plsa.Stats(np.pad(counts, padding), 0.0))
 
     def _reader(self, engine: Engine, fit: em.Fit | None = None) -> stored_counts.Reader:
+        """Return an object that folds in counts, with the parameters of a fit or the fitted ones."""
         if fit is not None:
             shared: plsa.Params = fit.state.shared
             return stored_counts.Reader(self._model(engine), shared, fit.inverse_temperature, shared.by_word.dtype)
@@ -321,6 +327,7 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
         return stored_counts.Reader(model, shared, self.inverse_temperature_, shared.by_word.dtype)
 
     def _counts(self, X: Documents, *, reset: bool, purpose: str = "this method") -> Any:
+        """Return checked counts; with ``reset``, raise InputError for too few documents."""
         counts = stored_counts.check_counts_in_memory(self, X, purpose, reset=reset)
         if reset:
             self._check_enough(counts, "")
@@ -334,6 +341,7 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
         return plsa.Plsa(engine, float(self.word_smoothing), float(self.component_smoothing))
 
     def _check_options(self) -> None:
+        """Raise UsageError for a parameter outside its range."""
         options.check_integer("n_components", self.n_components, 1, hint="Use n_components=20.")
         options.check_integer("n_init", self.n_init, 1)
         options.check_integer("batch_size", self.batch_size, 1)
@@ -356,7 +364,7 @@ class PLSA(FoldsDocumentsIn, LearnsFromStreams, ClassNamePrefixFeaturesOutMixin,
 def split_heldout(
     counts: Csr, fraction: float, rng: np.random.Generator, check: Callable[[Csr, str], None]
 ) -> tuple[Any, Any]:
-    """Return tokens to learn from, which ``check`` accepts, and held-out tokens."""
+    """Split counts into checked tokens to learn from and held-out ones. Raise InputError without any."""
     training, validation = split_tokens(counts, (1 - fraction, fraction), seed=int(rng.integers(2**31)))
     check(training, " without the held-out tokens")
     # a word that only held-out tokens hold has no probability under any parameters: it would judge nothing

@@ -118,6 +118,7 @@ class GaussianTree(ReadsCounts, FilesDocuments, TransformerMixin, EstimatorOptio
         ranks: dict[int, tuple[bool, float]] = {}
 
         def try_sizes(sizes: Sequence[int]) -> int:
+            """Fit mixtures of these sizes until the AIC is worse ``PATIENCE`` times; return the best."""
             worse = 0
             for size in sizes:
                 model = GGM(size, n_init=1, max_iter=50, random_state=seed, n_threads=self.n_threads).fit(points)
@@ -175,6 +176,7 @@ class GaussianTree(ReadsCounts, FilesDocuments, TransformerMixin, EstimatorOptio
         return build_multiway_tree(Merges(tuple(pairs), tuple(costs)))
 
     def _check_options(self) -> None:
+        """Raise UsageError for a parameter outside its range."""
         options.check_one_of("headings", self.headings, (True, False))
         if self.n_components is not None:
             options.check_integer("n_components", self.n_components, 1, hint="Use None to have it chosen.")

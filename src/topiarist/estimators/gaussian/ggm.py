@@ -56,6 +56,7 @@ class Frame:
 
     @classmethod
     def of(cls, points: Doubles, condition_limit: float) -> Frame:
+        """Return the centre and scale of points; one scale for all dimensions if theirs are similar."""
         centre = points.mean(axis=0)
         deviation = points.std(axis=0)
         largest = float(deviation.max())
@@ -79,6 +80,7 @@ class Frame:
 
 
 def check_options(estimator: GGM) -> None:
+    """Raise UsageError for a parameter of a mixture outside its range."""
     number = estimator.n_components
     if number is not None and number != "cv":
         options.check_integer(
@@ -187,6 +189,7 @@ def _has_enough_labels(points: Doubles, codes: Ints) -> bool:
 
 
 def _list_sizes(estimator: GGM, n_examples: int, n_classes: int, has_own: bool) -> tuple[int, ...]:
+    """Return the numbers of components to try; per class if each class has components."""
     number = estimator.n_components
     if number is None or isinstance(number, str):
         max_size = max(1, n_examples // selection.EXAMPLES_EACH)
@@ -435,6 +438,7 @@ class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
     def _search(
         self, points: Doubles, codes: Ints, rng: np.random.Generator, threads: Threads
     ) -> selection.SelectedModel:
+        """Fit mixtures of several sizes; return the best, and set what cross-validation chose."""
         search = make_search(self, points, codes, int(rng.integers(2**31)))
         self.covariance_ = search.options.covariance
         first = fitting.draw_halves(codes, search.split or SPLIT, rng)
@@ -453,6 +457,7 @@ class GGM(ClassifierMixin, EMOptions):  # type: ignore[misc]
         return selected
 
     def _store_result(self, selected: selection.SelectedModel, frame: Frame, codes: Ints) -> None:
+        """Set the fitted attributes, in the units of the input."""
         fit, params = selected.fits[0], selected.fits[0].params
         self.component_prior_ = params.component_prior[0]
         self.component_mean_ = frame.outside(params.component_mean[0])

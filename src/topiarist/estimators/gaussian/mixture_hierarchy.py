@@ -111,7 +111,7 @@ class MixtureHierarchy(CompactEstimator):
                 f"expected a fitted GGM, got {ggm!r:.60}", hint="Call MixtureHierarchy().fit(GGM().fit(X))."
             )
         self.ggm_ = copy(ggm)
-        weight = self._weights(ggm)
+        weight = self._get_component_weights(ggm)
         min_weight = 0.0 if self.of_class is None else min(MIN_CLASS_SHARE, float(weight.max()))
         self.components_ = np.flatnonzero(weight >= min_weight)
         kept_weight = weight[self.components_]
@@ -125,7 +125,8 @@ class MixtureHierarchy(CompactEstimator):
         self.node_members_ = overlaps.node_members(self.linkage_)
         return self
 
-    def _weights(self, ggm: GGM) -> Doubles:
+    def _get_component_weights(self, ggm: GGM) -> Doubles:
+        """Return the weight of each component, overall or in ``of_class``."""
         if self.of_class is None:
             return np.asarray(ggm.component_prior_)
         place = np.flatnonzero(ggm.classes_ == self.of_class)
@@ -139,6 +140,7 @@ class MixtureHierarchy(CompactEstimator):
         return np.asarray(joint / joint.sum())
 
     def _merge(self, mixture: overlaps.Mixture) -> Doubles:
+        """Merge the two most similar components until one is left; return the linkage."""
         dissimilarity: overlaps.Measure
         if self.measure == "confusion":
             points = self._sample_points(mixture, options.make_generator(self.random_state))
@@ -150,6 +152,7 @@ class MixtureHierarchy(CompactEstimator):
         return overlaps.merge_components(len(mixture.weight), dissimilarity)
 
     def _sample_points(self, mixture: overlaps.Mixture, rng: np.random.Generator) -> Doubles:
+        """Draw ``n_samples`` random points from the mixture."""
         components = rng.choice(len(mixture.weight), self.n_samples, p=mixture.weight)
         noise = rng.standard_normal((self.n_samples, mixture.mean.shape[1]))
         for component, covariance in enumerate(mixture.covariance):
@@ -395,6 +398,7 @@ def select_words(
     node_weight: Doubles | None = None,
     count: Doubles | None = None,
 ) -> list[list[str]]:
+    """Return ``n`` words of each node: typical ones, or with ``plain`` the largest."""
     if len(words) != rows.shape[1]:
         raise InputError(f"expected {rows.shape[1]} words, one for each column, got {len(words)}")
     if plain:

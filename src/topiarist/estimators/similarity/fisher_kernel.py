@@ -39,6 +39,7 @@ MAX_NAMES = 1_000_000
 
 
 def count_features(lenses: Sequence[KernelView], parts: Sequence[str]) -> int:
+    """Return the number of features of these parts over all models."""
     width = 0
     for lens in lenses:
         sizes = {"topical": lens.n_classes, "lexical": lens.by_word.size, "levels": len(_list_levels(lens))}
@@ -62,6 +63,7 @@ def make_feature_names(
 def _iterate_names(
     models: Sequence[BaseEstimator], lenses: Sequence[KernelView], parts: Sequence[str], words: Sequence[str]
 ) -> Iterator[str]:
+    """Yield the name of each feature, in the order of the columns."""
     for place, (model, lens) in enumerate(zip(models, lenses, strict=True)):
         title = f"{place}.{type(model).__name__.lower()}{lens.n_classes}"
         if "topical" in parts:
@@ -75,6 +77,7 @@ def _iterate_names(
 
 
 def _list_levels(lens: KernelView) -> list[str]:
+    """Return the names of the level features of a model; empty without levels."""
     if lens.mix is None:
         return []
     if not lens.one_class:
@@ -169,6 +172,7 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
         return self
 
     def _fit_model(self, model: Any, counts: Csr, y: ArrayLike | None, seed: int) -> Any:
+        """Return a fitted model as it is; fit a copy of another one, or PLSA of a size."""
         if is_fitted(model):
             return model
         if not isinstance(model, Integral):
@@ -195,7 +199,7 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
             return plsa.set_params(inverse_temperature=inverse_temperature).fit(counts)
 
     def _limit_components(self, n_components: int, counts: Csr) -> int:
-        """Return the number of components, at most one for each document with words."""
+        """Return the number of components, at most one per document with words; warn if reduced."""
         n_documents = int(np.count_nonzero(count_tokens(counts)))
         if n_components <= n_documents or not n_documents:  # without words the fit says what is missing
             return n_components
@@ -207,6 +211,7 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
         return n_documents
 
     def _build_views(self, counts: Csr | None) -> None:
+        """Prepare the fitted models for the kernel, and set the fit's history and steps."""
         lenses = [make_kernel_view(model) for model in self.models_]
         sizes = sorted({len(lens.by_word) for lens in lenses})
         n_words = sizes[0] if counts is None else counts.shape[1]
@@ -275,7 +280,7 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
         return FrozenKernel(ready)
 
     def prepare(self) -> FisherKernel:
-        """Return this kernel if it is fitted, or a fitted copy if all its models are fitted."""
+        """Return a fitted copy if only the models are fitted; else this kernel, fitted or not."""
         models = self._check_models()
         if hasattr(self, "_lenses"):
             if any((lens.class_information is None) != (self.information == "identity") for lens in self._lenses):
@@ -312,6 +317,7 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
 
     @contextmanager
     def _engine(self) -> Iterator[Engine]:
+        """Yield an engine on the CPU with the kernels loaded, whatever the device is."""
         prepare_kernels("float64", *list_kernel_sets(getattr(self, "_lenses", ())))
         host = copy(self)
         host.device, host.executor = "cpu", None
@@ -326,6 +332,7 @@ class FisherKernel(ReadsCounts, TransformerMixin, EMOptions):  # type: ignore[mi
         return (self.parts,) if isinstance(self.parts, str) else tuple(self.parts)
 
     def _check_models(self) -> list[Any]:
+        """Check all parameters, and return the models as a list."""
         options.check_common(self)
         options.check_one_of("normalise", self.normalise, ("parts", "total", None))
         options.check_one_of("information", self.information, scores.KINDS)

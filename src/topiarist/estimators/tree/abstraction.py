@@ -72,7 +72,7 @@ def _iterate_contributions(counts: Csr, model: TreeTopics, posterior: Any) -> It
                 likelihood = (mix[cluster, path] @ words[path])[block.indices]
                 values = block.data * _divide(likelihood, mixture[find_places(counts, rows)])
                 block = csr_array((values, block.indices, block.indptr), shape=block.shape)
-            share = np.asarray(block @ _node_shares(mix[cluster, path], words[path]).T)
+            share = np.asarray(block @ _compute_node_shares(mix[cluster, path], words[path]).T)
         total = share.sum(axis=1) if mixture is None else lengths[rows]
         share[~empty] /= total[~empty, None].clip(TINY)
         share[empty] = mix[cluster, path]
@@ -109,7 +109,7 @@ def _compute_token_levels(counts: Csr, weights: Array, words: Array, level_token
     return np.where(shares.sum(axis=1, keepdims=True) > 0, shares, 1.0 / len(weights))
 
 
-def _node_shares(weights: Array, words: Array) -> Array:
+def _compute_node_shares(weights: Array, words: Array) -> Array:
     """Return P(a|w,c) (C2) for the nodes of one path, (nodes of the path, n_words); also for unknown words."""
     joint = weights[:, None].astype(np.float64) * words
     total = joint.sum(axis=0)
@@ -150,7 +150,7 @@ def word_levels(counts: Csr, model: TreeTopics, posterior: Array, depths: Array 
         if model.level_tokens is not None:
             shares = _compute_token_levels(counts[rows], mix[cluster, path], words[path], model.level_tokens)
         else:
-            shares = _node_shares(mix[cluster, path], words[path])[:, counts.indices[places]].T
+            shares = _compute_node_shares(mix[cluster, path], words[path])[:, counts.indices[places]].T
         shares = weight[:, None] * shares
         for level in np.unique(depths[path]):
             probabilities[places, level] += shares[:, depths[path] == level].sum(axis=1)

@@ -314,6 +314,7 @@ class CAM(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesO
         journal: growing.Journal | None,
         concentration: float,
     ) -> growing.Growth:
+        """Grow a tree, or fit the given one."""
         rng, directions = data.rng, ground.directions if concentration else None
         species = CamGrowingModel(
             data.engine, cam.Block(ground.training, ground.heldout, directions), ground.collection, rng,
@@ -344,6 +345,7 @@ class CAM(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesO
     def _learn_words(
         self, species: CamGrowingModel, growth: growing.Growth, length: float | None, n_tokens: float, *, sampled: bool
     ) -> None:
+        """Fit the parameters of the final tree to all tokens, and set the fitted attributes."""
         parts = growth.stage.parts
         steps, tol = Steps(last=self.max_iter, tol=self.tol).get_limits(parts.n_classes, last=True)
         steps = min(steps, growth_sample.LAST_STEPS) if sampled else steps
@@ -412,6 +414,7 @@ class CAM(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesO
     _of_documents = (_rows_of_documents, "labels_")
 
     def _reader(self, engine: Engine) -> stored_counts.Reader:
+        """Return an object that computes cluster probabilities of counts."""
         dtype = self.word_given_node_.dtype
         prepare_kernels(dtype, "paths", device=self.device)
         ignored = chosen_words.find_ignored_columns(self)
@@ -436,6 +439,7 @@ class CAM(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesO
         self.word_given_node_, self.node_given_cluster_ = model.word_given_node, model.node_given_class
 
     def _model(self, engine: Engine, tree: TreeModel | None = None) -> tuple[cam.Cam, cam.Params]:
+        """Return the model and its parameters; with directions if they fit the tree."""
         tree = tree or self.tree_model_
         directions = getattr(self, "directions_", None)
         if directions is None or len(directions) != tree.n_classes:
@@ -446,6 +450,7 @@ class CAM(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesO
         )
 
     def _check_options(self) -> None:
+        """Raise UsageError for a parameter outside its range."""
         preparation.check_common(self)
         preparation.check_number_of_leaves(self, "n_clusters", "max_clusters")
         chosen_words.check_chosen_words(self)
@@ -469,11 +474,12 @@ class CAM(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesO
         collection = self._word_totals(stream.stats) + 1e-3 / max(stream.tokens, 1.0)
         mask, levels = self.tree_.path_mask(), "heldout" if self.levels else "fixed"
         return cam.Cam(
-            engine, mask, levels, collection / collection.sum(), self._prior_tokens(stream.tokens),  # type: ignore[arg-type]
+            engine, mask, levels, collection / collection.sum(), self._compute_prior_tokens(stream.tokens),  # type: ignore[arg-type]
             self.node_given_cluster_, self._stream_seeds(mask, self.cluster_prior_, stream.tokens),
         )  # fmt: skip
 
-    def _prior_tokens(self, tokens: float) -> Floats:
+    def _compute_prior_tokens(self, tokens: float) -> Floats:
+        """Return the pseudo-tokens of each node; the root has more."""
         prior = np.full(len(self.tree_), float(self.word_smoothing))
         prior[self.tree_.root] += float(self.root_smoothing) * tokens
         return prior
@@ -482,10 +488,11 @@ class CAM(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeaturesO
         self.temperature_ = 1.0
 
     def _stream_start(self) -> cam.Stats:
+        """Return the statistics with which a stream continues the fitted parameters."""
         mix = self.cluster_prior_[:, None] * self.node_given_cluster_
         weights, words = mix.sum(axis=0), self.word_given_node_
         collection = weighted_total(weights, words)
-        pseudo = self._prior_tokens(self.n_tokens_seen_)[:, None] * (collection / collection.sum())
+        pseudo = self._compute_prior_tokens(self.n_tokens_seen_)[:, None] * (collection / collection.sum())
         seeds = self._stream_seeds(self.tree_.path_mask(), self.cluster_prior_, self.n_tokens_seen_)
         if seeds is not None:
             np.add.at(pseudo, (seeds.nodes, seeds.columns), seeds.tokens)

@@ -133,6 +133,7 @@ def from_seed_pairs(seed_pairs: Array) -> dict[int, list[int]]:
 
 
 def _find_node(tree: Tree, node: int | str) -> int:
+    """Return a node by its number or unique name; raise UsageError otherwise."""
     if isinstance(node, str) and node in tree.names:
         if tree.names.count(node) > 1:
             raise UsageError(

@@ -190,6 +190,7 @@ class FitData:
     def weigh(
         self, length: float | None, sample_rows: tuple[Array, ...], vectors: Floats | None = None
     ) -> Iterator[WeightedTokens]:
+        """Yield counts with shortened documents; in temporary files for counts on disk."""
         if not isinstance(self.counts, BlockStore):
             rows = shorten_documents(self.counts, length)
             block = cam.Block(self.engine.shard(rows, self.dtype, TILE_COLUMNS), None, vectors)
@@ -311,6 +312,7 @@ def _get_max_leaves(estimator: Any) -> int:
 
 
 def warn_memory_limit(estimator: Any, growth: Growth, max_leaves: int) -> None:
+    """Warn if the memory of the executor has limited the number of leaves."""
     if (
         growth.reason == "reached"
         and getattr(estimator, estimator._number) is None

@@ -204,6 +204,7 @@ class HPLSA(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeature
         journal: growing.Journal | None,
         max_leaves: int | None = None,
     ) -> growing.Growth:
+        """Grow a tree, or fit the given one."""
         if self.tree is not None:
             return self._start_on_tree(self.tree, species, ground)
         schedule = self._check_schedule() or hplsa_schedule()
@@ -225,6 +226,7 @@ class HPLSA(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeature
     def _learn_words(
         self, species: HplsaGrowingModel, growth: growing.Growth, start: em.State, most_steps: int | None = None
     ) -> None:
+        """Fit the parameters of the final tree to all tokens, and set the fitted attributes."""
         parts, beta = growth.stage.parts, growth.stage.inverse_temperature
         model = species.model(parts)
         tol = self.tol if self.variant != "sem" else -np.inf
@@ -257,6 +259,7 @@ class HPLSA(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeature
     _shares = True  # a document mixes classes, its tokens have them one by one
 
     def _reader(self, engine: Engine) -> stored_counts.Reader:
+        """Return an object that computes class probabilities of counts."""
         dtype = self.word_given_topic_.dtype
         prepare_kernels(dtype, "paths", device=self.device)
         ignored = chosen_words.find_ignored_columns(self)
@@ -289,6 +292,7 @@ class HPLSA(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeature
         return tuple(options.check_number("schedule", beta, 0.01, 1.0, hint=hint) for beta in self.schedule)
 
     def _check_options(self) -> None:
+        """Raise UsageError for a parameter outside its range."""
         preparation.check_common(self)
         preparation.check_number_of_leaves(self, "n_classes", "max_classes")
         chosen_words.check_chosen_words(self)
@@ -311,6 +315,7 @@ class HPLSA(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeature
         return self.effective_length
 
     def _stream_model(self, engine: Engine, stream: online.Stream) -> hplsa.Hplsa:
+        """Return the model for one batch of a stream."""
         return hplsa.Hplsa(
             engine, self.tree_.path_mask(self.class_nodes_), online.limit_smoothing(self.word_smoothing),
             self.class_smoothing, self.topic_mix, self.variant, stream.batches,
@@ -324,6 +329,7 @@ class HPLSA(StreamsTree, ReadsDocuments, PlacesDocuments, ClassNamePrefixFeature
         self.inverse_temperature_ = 1.0
 
     def _stream_start(self) -> hplsa.Stats:
+        """Return the statistics with which a stream continues the fitted parameters."""
         mix = self.class_prior_[:, None] * self.topic_given_class_
         pseudo: Any = float(self.word_smoothing)
         seeds = self._stream_seeds(self.tree_.path_mask(self.class_nodes_), self.class_prior_, self.n_tokens_seen_)

@@ -150,7 +150,7 @@ def _list_old_children(layout: Layout, node: int) -> list[Node]:
 
 
 def _fill_levels(row: Array, path: Sequence[int]) -> Array:
-    """Return the levels of a path in which unused nodes get a part of the share of the next node below."""
+    """Give unused levels of ``row`` a part of the next lower level; return the levels scaled to one."""
     for upper, lower in zip(reversed(path[:-1]), reversed(path[1:]), strict=True):
         if not row[upper]:
             row[upper], row[lower] = UPPER_SHARE * row[lower], (1 - UPPER_SHARE) * row[lower]

@@ -175,6 +175,7 @@ class PlacesDocuments(FoldsDocumentsIn, FilesDocuments):
             return counts, self._reader(engine)(counts)
 
     def _counts(self, X: Documents, *, reset: bool, purpose: str = "this method") -> Csr:
+        """Return checked counts without ignored words; with ``reset``, for a new fit."""
         counts = stored_counts.check_counts_in_memory(self, X, purpose, reset=reset)
         counts = without_columns(counts, find_ignored_columns(self))
         if reset:

@@ -204,6 +204,7 @@ def check_number_of_leaves(estimator: BaseEstimator, name: str, largest: str) ->
 
 
 def check_tree(tree: Tree | None, n_leaves: int | None, name: str) -> None:
+    """Raise InputError unless ``tree`` is a tree with ``n_leaves`` leaves, if a number is set."""
     if not isinstance(tree, Tree):
         raise InputError(f"tree must be a topiarist.Tree or None, got {tree!r}", hint="Pass Tree.from_paths([...]).")
     if n_leaves is not None and n_leaves != len(tree.leaves):

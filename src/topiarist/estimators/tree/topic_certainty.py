@@ -69,7 +69,7 @@ def calibrate_topics(
             has_words = (count_tokens(first) > 0) & (count_tokens(second) > 0)
             if not has_words.any():
                 continue
-            reader = _forget(model, training, Engine(load_kernels("compiled"), threads), embed)
+            reader = _refit_on_fold(model, training, Engine(load_kernels("compiled"), threads), embed)
             posteriors.append(_read(reader, first[has_words], embed))
             topics.append(_read(reader, second[has_words], embed).argmax(axis=1))
             n_docs += len(topics[-1])
@@ -98,8 +98,8 @@ def _read(model: CAM, counts: Csr, embed: Embed | None) -> Floats:
     return model.transform(counts, vectors=None if embed is None else embed(counts))
 
 
-def _forget(model: CAM, training: Csr, engine: Engine, embed: Embed | None) -> CAM:
-    """Return the model with parameters of some documents only, which start from the fitted ones."""
+def _refit_on_fold(model: CAM, training: Csr, engine: Engine, embed: Embed | None) -> CAM:
+    """Re-estimate the shared parameters on the documents of a training fold, in a few EM steps."""
     from topiarist.estimators.tree.preparation import TILE_COLUMNS
 
     fitted, dtype = model.tree_model_, model.word_given_node_.dtype

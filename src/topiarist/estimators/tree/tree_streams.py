@@ -124,6 +124,7 @@ class StreamsTree(LearnsFromStreams, FilesDocuments):
         return totals
 
     def _widen(self, n_words: int) -> None:
+        """Add new words to the parameters and the statistics of the stream."""
         stream = self._enter_stream()
         fitted, stats = self.tree_model_, stream.stats
         words, counts = fitted.word_given_node, getattr(stats, self._word_count)

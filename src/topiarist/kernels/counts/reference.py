@@ -87,7 +87,7 @@ def weighted_sum(weights: Array, values: Array) -> float:
 
 
 def extrapolate(old: Array, new: Array, stride: float, out: Array) -> None:
-    """Compute ``old + stride (new - old)``, at least half of ``new``; zeros stay zero."""
+    """Compute ``out = old + stride (new - old)``, at least half of ``new``; zeros stay zero."""
     np.maximum(new + (stride - 1) * (new - old), new / 2, out=out)
 
 

@@ -38,7 +38,7 @@ def power(array, exponent, out):
 
 @kernel
 def logarithms(array, out):
-    """Compute finite logarithms: values below ``SMALLEST_MIXTURE`` count as ``SMALLEST_MIXTURE``."""
+    """Compute ``out = log(array)``; smaller values count as ``SMALLEST_MIXTURE``."""
     smallest = out.dtype.type(SMALLEST_MIXTURE)
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         out[n] = math.log(array[n] if array[n] > smallest else smallest)
@@ -46,7 +46,7 @@ def logarithms(array, out):
 
 @kernel
 def extrapolate(new, old, factor, out):
-    """Compute ``reference.extrapolate``; ``factor`` is the stride less one."""
+    """Compute ``out = new + factor (new - old)``, at least half of ``new``; zeros stay zero."""
     half = out.dtype.type(0.5)
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         value, bound = new[n] + out.dtype.type(factor) * (new[n] - old[n]), half * new[n]
@@ -55,7 +55,7 @@ def extrapolate(new, old, factor, out):
 
 @kernel
 def scale_columns(counts, smoothing, scale, uniform):
-    """(P3), (P4): compute ``reference.scale_columns``; ``uniform`` is added and replaces empty columns."""
+    """(P3), (P4): add the smoothing, multiply columns by ``scale`` and add ``uniform``, in place."""
     width = counts.shape[1]
     plus = counts.dtype.type(smoothing)
     for n in range(cuda.grid(1), counts.size, cuda.gridsize(1)):
@@ -91,7 +91,7 @@ def row_sums(counts, smoothing, size, sums):
 
 @kernel
 def scale_rows(counts, smoothing, size, sums):
-    """(P3), (P4): normalise rows whose sums are known in parts; see ``reference.normalise_rows``."""
+    """(P3), (P4): add the smoothing and scale rows to sum one, in place, by partial ``sums``."""
     lane, width, pieces = cuda.threadIdx.x & (LANES - 1), counts.shape[1], sums.shape[1]
     plus = counts.dtype.type(smoothing)
     for n in range(cuda.grid(1) // LANES, sums.size, cuda.gridsize(1) // LANES):
@@ -165,7 +165,7 @@ def row_logs(array, weights, floor, size, sums):
 
 @kernel
 def posteriors(scores, prior, inverse_temperature, evidence):
-    """(C1): compute ``reference.posteriors``; ``evidence`` is the logarithm of each row's total. One warp for a row."""
+    """(C1): convert rows of scores to probabilities in place; write log totals to ``evidence``."""
     lane, width = cuda.threadIdx.x & (LANES - 1), scores.shape[1]
     for d in range(cuda.grid(1) // LANES, scores.shape[0], cuda.gridsize(1) // LANES):
         row = scores[d]

@@ -42,6 +42,7 @@ def _build_load(number, array, places):
     """Return the type and the code generator of a load of ``number`` neighbours."""
 
     def emit(context, builder, signature, arguments):
+        """Emit LLVM code for one aligned load of a vector, returned as a tuple."""
         element = context.get_data_type(array.dtype)
         word = ir.VectorType(element, number) if number > 1 else element
         at = _cast_places(context, builder, signature.args[1:], arguments[1:])
@@ -60,6 +61,7 @@ def _build_store(number, array, row, column, values):
     """Return the type and the code generator of a store of ``number`` neighbours."""
 
     def emit(context, builder, signature, arguments):
+        """Emit LLVM code for one aligned store of a tuple as a vector."""
         word = ir.VectorType(context.get_data_type(array.dtype), number)
         vector = ir.Constant(word, ir.Undefined)
         for part, value in enumerate(cgutils.unpack_tuple(builder, arguments[3])):
@@ -75,7 +77,7 @@ def _build_store(number, array, row, column, values):
 if IS_SIMULATED:
 
     def load_item(array, place):
-        """Return ``array[place]``."""
+        """Return ``array[place]``, the entry with the number ``place``."""
         return array[place]
 
     def load_one(array, row, column):
@@ -135,7 +137,7 @@ else:
 
 @device
 def load_values(array, row, column, wide, out, at):
-    """Load ``wide`` neighbours into ``out``, from place ``at`` on."""
+    """Load ``wide`` adjacent numbers of a row into ``out``, from ``out[at]`` on."""
     if wide == 4:
         out[at], out[at + 1], out[at + 2], out[at + 3] = load_four(array, row, column)
     elif wide == 2:
@@ -146,7 +148,7 @@ def load_values(array, row, column, wide, out, at):
 
 @device
 def store_values(array, row, column, wide, values, at):
-    """Store ``wide`` neighbours from ``values``, from place ``at`` on."""
+    """Store ``wide`` adjacent numbers of ``values``, from ``values[at]`` on, in a row."""
     if wide == 4:
         store_four(array, row, column, (values[at], values[at + 1], values[at + 2], values[at + 3]))
     elif wide == 2:

@@ -164,6 +164,7 @@ class Memory:
             buffers.clear()
 
     def _allocate(self, size: int) -> Any:
+        """Allocate bytes on the device; free unused buffers first if the limit requires it."""
         if self.limit is not None and self.held_bytes + size > self.limit:
             self.trim()
         if self.limit is not None and self.held_bytes + size > self.limit:

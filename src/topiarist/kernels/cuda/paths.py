@@ -10,7 +10,7 @@ from topiarist.kernels.cuda.warp import LANES, kernel, warp_sum
 
 @kernel
 def sum_along_paths(node_words, ends, nodes, weights, out):
-    """(H3): compute ``reference.sum_along_paths``. Neighbouring threads compute neighbouring words."""
+    """(H3): compute the word probabilities of classes, weighted sums over the nodes of each path."""
     n_words = out.shape[0]
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         c, w = n // n_words, n % n_words

@@ -70,7 +70,7 @@ def take_rows(table, numbers, out):
 
 @kernel
 def transpose_table(table, out):
-    """Compute ``out = table.T``, for the size of ``out``."""
+    """Copy the transpose of ``table`` into ``out``, cut to the shape of ``out``."""
     width = out.shape[1]
     for n in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         out[n // width, n % width] = table[n % width, n // width]

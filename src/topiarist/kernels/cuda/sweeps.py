@@ -33,12 +33,13 @@ def overshoot(target, value):
 
 @cache
 def make_folding_kernel(shape: Shape) -> Any:
-    """(P5): compile over-relaxed EM on each row in place; see ``reference.fold_in``."""
+    """(P5): compile the kernel that runs over-relaxed EM on each row in place until convergence."""
     words, wide, full, group = shape
     size, span = words * wide, LANES // group
 
     @kernel
     def sweep(indptr, indices, data, row_factor, column_factor, smoothing, inverse_temperature, max_steps, tolerance):
+        """Fold in documents, one per warp: update the rows of ``row_factor`` in place."""
         lane = cuda.threadIdx.x & (LANES - 1)
         zero, smallest = row_factor.dtype.type(0), row_factor.dtype.type(SMALLEST_MIXTURE)
         row = cuda.local.array(size, row_factor.dtype)
@@ -126,7 +127,7 @@ class Shape(NamedTuple):
 
 @device
 def load_row(array, row, full, wide, lane, out):
-    """Load this lane's components of a row."""
+    """Load this lane's components of a row, zero beyond its end; ``full`` skips the check."""
     for word in range(len(out) // wide):
         k = wide * (lane + LANES * word)
         if full or k < array.shape[1]:
@@ -138,7 +139,10 @@ def load_row(array, row, full, wide, lane, out):
 
 @device
 def store_row(array, row, full, wide, lane, values):
-    """Store this lane's components of a row."""
+    """Write this lane's components of ``values`` to a row; ``full`` skips the bounds check.
+
+    ``wide`` adjacent numbers are one memory access.
+    """
     for word in range(len(values) // wide):
         k = wide * (lane + LANES * word)
         if full or k < array.shape[1]:
@@ -183,6 +187,7 @@ def make_counting_kernel(shape: Shape, counts: bool) -> Any:
 
     @kernel
     def sweep(rows, begins, ends, places, indices, data, row_factor, column_factor, out, partial, mixture):
+        """Write the expected counts of row segments, one per warp, and optionally the mixtures."""
         lane = cuda.threadIdx.x & (LANES - 1)
         zero, smallest = row_factor.dtype.type(0), row_factor.dtype.type(SMALLEST_MIXTURE)
         row = cuda.local.array(size, row_factor.dtype)
@@ -226,6 +231,7 @@ def make_product_kernel(shape: Shape) -> Any:
 
     @kernel
     def sweep(rows, begins, ends, places, indices, data, column_factor, out, partial):
+        """Write the products of sparse row segments with ``column_factor``, one per warp."""
         lane = cuda.threadIdx.x & (LANES - 1)
         zero = partial.dtype.type(0)
         total = cuda.local.array(size, partial.dtype)

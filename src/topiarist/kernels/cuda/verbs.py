@@ -72,7 +72,7 @@ def total(kernel: Kernel, *arrays: DeviceArray) -> float:
 
 
 def transpose(table: DeviceArray, shape: tuple[int, int]) -> DeviceArray:
-    """Return the transpose in rows of its own, of at most this shape."""
+    """Return a copy of the transpose, cut to ``shape``."""
     out = table.memory.empty(shape, table.dtype)
     table.memory.launch(shares.transpose_table, out.array.size, table, out)
     return out

@@ -81,12 +81,12 @@ def distribute_along_paths(
 
 
 def power(array: Array, exponent: float, out: Array) -> None:
-    """Compute ``array ** exponent``."""
+    """Compute ``out = array ** exponent``."""
     np.power(array, exponent, out=out)
 
 
 def logarithms(array: Array, out: Array) -> None:
-    """Compute finite logarithms: values below ``SMALLEST_MIXTURE`` count as ``SMALLEST_MIXTURE``."""
+    """Compute ``out = log(array)``; smaller values count as ``SMALLEST_MIXTURE``."""
     np.log(np.maximum(array, SMALLEST_MIXTURE, out=out), out=out)
 
 

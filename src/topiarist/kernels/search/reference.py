@@ -102,13 +102,13 @@ def add_word_scores(
 
 
 def score_half_vectors(halves: Array, direction: Array, out: Array) -> None:
-    """Compute inner products of rows, given as bits of half precision, with a direction in single precision."""
+    """Write to ``out`` inner products of half-precision rows with a direction, in single precision."""
     for start in range(0, len(halves), MAX_ROWS):
         out[start : start + MAX_ROWS] = halves[start : start + MAX_ROWS].view(np.float16).astype(np.float32) @ direction
 
 
 def score_byte_vectors(places: Array, direction: Array, out: Array) -> None:
-    """Compute inner products of rows of signed bytes with a direction in single precision."""
+    """Write to ``out`` inner products of rows of signed bytes with a direction, in single precision."""
     for start in range(0, len(places), MAX_ROWS):
         out[start : start + MAX_ROWS] = places[start : start + MAX_ROWS].astype(np.float32) @ direction
 
@@ -122,13 +122,13 @@ def count_cooccurrences(ends: Array, docs: Array, words: Array, n_docs: int, out
 
 
 def unpack_rows(byte_rows: Array, out: Array) -> None:
-    """Compute the squares of bytes, each row divided by its sum; an empty row stays zero."""
+    """Write to ``out`` the squares of bytes, each row divided by its sum; an empty row stays zero."""
     squares = byte_rows.astype(np.float32) ** 2
     out[:] = squares / np.maximum(squares.sum(axis=1, keepdims=True), np.float32(1))
 
 
 def pick_counts(postings: Postings, places: Array, rows: Array, out: Array) -> None:
-    """Read the counts of documents (rising rows) and words (places); a negative place stands for no word."""
+    """Write to ``out`` the counts of words in documents; ``places`` are word numbers, −1 for none."""
     for number, place in enumerate(places):
         if place >= 0:
             span = slice(int(postings.ends[place]), int(postings.ends[place + 1]))
@@ -137,7 +137,7 @@ def pick_counts(postings: Postings, places: Array, rows: Array, out: Array) -> N
 
 
 def _count_occurrences(runs: Runs, word: int, first: int, number: int) -> tuple[Array, int]:
-    """Return the counts of a word in all its forms in ``number`` documents, and the number of places read."""
+    """Return counts of a word in all its forms in ``number`` documents, and the entries read."""
     counts, read = np.zeros(number, np.float32), 0
     for run in np.flatnonzero(runs.words == word):
         span = slice(int(runs.starts[run]), int(runs.stops[run]))
@@ -149,7 +149,7 @@ def _count_occurrences(runs: Runs, word: int, first: int, number: int) -> tuple[
 
 
 def _find_span(postings: Postings, word: int, start: int, stop: int) -> slice:
-    """Return the places of a word's documents from ``start`` to before ``stop``."""
+    """Return the slice of a word's postings for documents from ``start`` to before ``stop``."""
     first, last = int(postings.ends[word]), int(postings.ends[word + 1])
     low, high = np.searchsorted(postings.docs[first:last], (start, stop))
     return slice(first + int(low), first + int(high))

@@ -107,6 +107,7 @@ class CudaEngine(Engine):
         return value.move_arrays(self.to_device) if hasattr(value, "move_arrays") else value
 
     def to_host(self, value: Any) -> Any:
+        """Return a value with its device arrays copied to the memory of the host."""
         if isinstance(value, DeviceArray):
             return value.numpy()
         if isinstance(value, cuda_counts.PinnedRows):
@@ -135,7 +136,7 @@ class CudaEngine(Engine):
         return out if isinstance(source, DeviceArray) else out.numpy()
 
     def _write_back(self, array: Numbers, device_array: DeviceArray) -> Any:
-        """Return an array that was changed in place; a host array is overwritten."""
+        """Return ``array``; if it is on the host, copy the device array into it first."""
         if not isinstance(array, DeviceArray):
             self.pinned_pool.overwrite(array, device_array)
         return array
@@ -213,6 +214,7 @@ class CudaEngine(Engine):
         return out.numpy()
 
     def fold_in(self, side: CountsView, row_factor: Numbers, column_factor: Numbers, folding: Folding) -> Any:
+        """Fit the rows of documents to fixed columns; return new rows, the arguments are unchanged."""
         order, columns = self._get_rows(side), self._put(column_factor)
         out = self.memory.copy(row_factor) if isinstance(row_factor, DeviceArray) else self.memory.put(row_factor)
         kernel = sweeps.make_folding_kernel(Shape.for_array(out))
@@ -240,7 +242,7 @@ class CudaEngine(Engine):
         return self._return_like(out, node_words)
 
     def _get_device_paths(self, paths: Paths) -> list[DeviceArray]:
-        """Return the paths on the device; those of the last call are reused."""
+        """Return the paths on the device; the copy of the last call is reused."""
         if not self.device_paths or self.device_paths[0] is not paths:
             self.device_paths[:] = paths, [self._put(part) for part in paths]
         device_paths: list[DeviceArray] = self.device_paths[1]
@@ -260,6 +262,7 @@ class CudaEngine(Engine):
     def _distribute(
         self, node_words: Numbers, words: Numbers, counts: Numbers, paths: Paths, out: DeviceArray | None
     ) -> Any:
+        """Distribute class counts along paths into ``out``; return sums by class and node."""
         nodes, launch, (n_words, n_classes) = self._put(node_words), self.memory.launch, counts.shape
         ratio = self.memory.empty((n_classes, n_words), nodes.dtype)
         launch(trees.ratios, ratio.array.size, self._put(counts), self._put(words), ratio)
@@ -314,9 +317,11 @@ class CudaEngine(Engine):
         return self._return_like(out, array)
 
     def power(self, array: Numbers, exponent: float) -> Any:
+        """Return each entry to a power; the array itself if the exponent is one."""
         return array if exponent == 1.0 else self._map(dense.power, array, float(exponent))
 
     def logarithms(self, array: Numbers) -> Any:
+        """Return the logarithm of each entry; smaller ones count as ``SMALLEST_MIXTURE``."""
         return self._map(dense.logarithms, array)
 
     def extrapolate(self, old: Numbers, new: Numbers, stride: float) -> Any:
@@ -334,6 +339,7 @@ class CudaEngine(Engine):
         return self._write_back(counts, rows)
 
     def normalise_columns(self, counts: Numbers, smoothing: float) -> Any:
+        """Scale the smoothed columns to sum one, in place; an empty column becomes uniform."""
         table = self._put(counts)
         total = verbs.column_sums(table) + smoothing * len(table)
         is_empty = total <= SMALLEST_MIXTURE
@@ -356,7 +362,7 @@ class CudaEngine(Engine):
         return float(rows[row_numbers] @ verbs.row_logs(self._put(array), columns, TINY)[row_numbers])
 
     def add_at(self, counts: Numbers, rows: Ints, columns: Ints, values: Floats) -> Any:
-        """Add values at places; they are few, so one row at a time is added."""
+        """Add ``values[i]`` to ``counts[rows[i], columns[i]]`` in place, one row at a time."""
         for row in np.unique(rows):
             row_values = np.zeros(counts.shape[1])
             np.add.at(row_values, columns[rows == row], values[rows == row])
@@ -364,6 +370,7 @@ class CudaEngine(Engine):
         return counts
 
     def logs_at(self, array: Numbers, rows: Ints, columns: Ints, weights: Floats) -> float:
+        """Return the weighted sum of the logarithms of some entries."""
         total = 0.0
         for row in np.unique(rows):
             row_weights = np.zeros(array.shape[1])

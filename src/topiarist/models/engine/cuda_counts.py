@@ -136,7 +136,8 @@ class PinnedMemoryPool:
         self.memory, self.stream = memory, create_stream()
         self._free: dict[int, list[Array]] = defaultdict(list)
 
-    def _empty(self, shape: tuple[int, ...], dtype: Dtype) -> PinnedRows:
+    def _allocate_pinned_rows(self, shape: tuple[int, ...], dtype: Dtype) -> PinnedRows:
+        """Return an uninitialised pinned array; its memory is reused after the array is freed."""
         nbytes = int(np.prod(shape)) * dtype.itemsize
         size = round_up(max(1, nbytes))
         try:  # two threads can allocate at once
@@ -149,7 +150,7 @@ class PinnedMemoryPool:
 
     def pin(self, array: DeviceArray) -> PinnedRows:
         """Copy an array to pinned memory; complete when the stream reaches it."""
-        out = self._empty(array.shape, array.dtype)
+        out = self._allocate_pinned_rows(array.shape, array.dtype)
         if out.size:
             array.array.copy_to_host(out, stream=self.memory.stream)
         return out

@@ -85,6 +85,7 @@ class Engine:
         side, out = shard.rows, allocate_aligned(documents.shape, documents.dtype)
 
         def compute_slice(rows: slice) -> float:
+            """Write expected counts of some documents into ``out``; return their log-likelihood."""
             indptr = side.indptr[rows.start : rows.stop + 1]
             mixture = self.threads.scratch(int(indptr[-1] - indptr[0]), documents.dtype)
             self.kernels.document_counts(indptr, side.indices, side.data, documents[rows], words, out[rows], mixture)
@@ -106,6 +107,7 @@ class Engine:
         """Return Σ n log mixture, for a third of the work of a sweep; mixtures count as at least 1e-30."""
 
         def compute_slice(rows: slice) -> float:
+            """Return the log-likelihood of the words of some documents."""
             indptr = side.indptr[rows.start : rows.stop + 1]
             mixture = self.threads.scratch(int(indptr[-1] - indptr[0]), row_factor.dtype)
             self.kernels.mixtures(indptr, side.indices, row_factor[rows], column_factor, mixture)
@@ -187,6 +189,7 @@ class Engine:
         return sparse_rows
 
     def _by_word(self, multiply: Callable[..., None], shard: Shard, other: Floats | SparseRows, out: Floats) -> Floats:
+        """Multiply the words of a shard with ``other`` into ``out``, in slices; return ``out``."""
         tiles, slices = shard.words, shard.words.slices(4 * self.threads.n_threads)
         self.threads.map(lambda rows: multiply(*tiles.part(rows), other, out[rows]), slices)
         return out
@@ -243,6 +246,8 @@ class Engine:
         return self._path_counts(node_words, words, counts, paths, np.empty((0, node_words.shape[1]), node_words.dtype))
 
     def _path_counts(self, node_words: Floats, words: Floats, counts: Floats, paths: Paths, out: Floats) -> Floats:
+        """Distribute class counts along paths into ``out``; return sums by class and node."""
+
         def compute_slice(rows: slice) -> Floats:
             sums = np.empty(len(paths.classes))
             self.kernels.distribute_along_paths(node_words, words[rows], counts[rows], paths, rows.start, out, sums)
@@ -262,7 +267,7 @@ class Engine:
         return out
 
     def logarithms(self, array: Floats) -> Floats:
-        """Return the logarithm of each entry, at least that of ``SMALLEST_MIXTURE``."""
+        """Return the logarithm of each entry; smaller ones count as ``SMALLEST_MIXTURE``."""
         out = allocate_aligned(array.shape, array.dtype)
         self.threads.map(lambda rows: self.kernels.logarithms(array[rows], out[rows]), slice_rows(array))
         return out

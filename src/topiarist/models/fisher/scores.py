@@ -211,6 +211,7 @@ def compute_lexical_lengths(engine: Engine, view: KernelView, counts: Csr, rows:
     )  # a copy: the kernel is compiled for writable arrays
 
     def compute_slice(part: slice) -> None:
+        """Write the squared lengths of some documents' lexical scores into ``out``."""
         arguments = *side.part(part), topic_rows[part], classes
         if mix is not None:
             engine.kernels.path_lengths(*arguments, mix, squares, out[part])
@@ -253,7 +254,7 @@ def divide(numerator: Floats, denominator: Floats) -> Floats:
 
 
 def divide_by_root(numerator: Floats, scale: Floats) -> Floats:
-    """Return numerator / √scale, with the guard on the scale itself, as in the products of kernels."""
+    """Return numerator / √scale; zero if ``scale`` is at most ``SMALLEST_MIXTURE``."""
     scale = np.broadcast_to(scale, numerator.shape)
     return np.divide(numerator, np.sqrt(scale), out=np.zeros(numerator.shape), where=scale > SMALLEST_MIXTURE)
 

@@ -77,6 +77,7 @@ def choose_sharpness(sample: Sample, weight: float, search: Search, threads: Thr
 
 
 def _choose_power(answers: Doubles, truth: Ints, default_power: float) -> float:
+    """Return the power of the shares that best predicts the true classes, close to a default."""
     rows = np.arange(len(truth))
     surprise = [
         -np.log(np.maximum(class_shares(answers, power)[rows, truth], MIN_PROBABILITY)).sum()

@@ -99,7 +99,7 @@ class Limit:
         return np.asarray(np.linalg.eigvalsh(self.overall_covariance), np.float64)
 
     def _find_multiples(self, covariance: Doubles, references: Doubles, fits: FitIndex) -> tuple[Doubles, Any]:
-        """Return the smallest multiple a for each of several matrices, and which matrices are below the floor.
+        """Return the smallest a such that covariance + a·reference is within the limit, for each.
 
         Weyl's inequalities bound a on both sides.
         """
@@ -119,6 +119,7 @@ class Limit:
             matrices, base, floors = covariance[wrong], references[wrong], floor[wrong]
 
             def fine(multiples: Doubles) -> Any:
+                """Return whether each matrix plus a multiple of its reference is within the limit."""
                 moved = matrices + multiples[:, None, None] * base
                 if covariance.shape[-1] > DEAR_DIMENSIONS:
                     largest = values[wrong, -1] + multiples * reference_values[wrong, -1]
@@ -255,6 +256,7 @@ class LargeFull(Full):
     uses_table = False
 
     def precision(self, covariance: Doubles) -> Precision:
+        """Return the inverse Cholesky factors of covariances, and their log-determinants."""
         # the inverse of the Cholesky factor stands for the inverse
         from scipy.linalg.lapack import dtrtri
 
@@ -287,6 +289,7 @@ class LargeFull(Full):
         return out
 
     def squares(self, shares: Doubles, points: Doubles, table: Doubles | None) -> Doubles:
+        """Return the weighted sums of outer products of the points, by fit and component."""
         # examples of negligible weight are left out: together they would not change the last digit
         from scipy.linalg.blas import dsyrk
 
@@ -329,6 +332,7 @@ class Shared(Full):
         return np.asarray(np.matmul(weighted.swapaxes(-1, -2), points))
 
     def covariance(self, squares: Doubles, sums: Doubles, count: Doubles, mean: Doubles) -> Doubles:
+        """Return the one covariance that all components share, for each fit."""
         cross = np.matmul(sums.swapaxes(-1, -2), mean)
         outer = np.matmul((mean * count[..., None]).swapaxes(-1, -2), mean)
         with np.errstate(invalid="ignore", divide="ignore"):

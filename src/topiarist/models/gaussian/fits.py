@@ -67,7 +67,7 @@ class Fits:
         return np.asarray(self.params.is_limited.any(axis=1) | (self.params.count < MIN_EXAMPLES).any(axis=1))
 
     def of_fits(self, fits: slice) -> Fits:
-        """Return some of the fits."""
+        """Return a selection of the fits."""
         limit = self.model.limit
         overall_covariance = (
             limit.overall_covariance if len(limit.overall_covariance) == 1 else limit.overall_covariance[fits]
@@ -79,16 +79,16 @@ class Fits:
 
 
 def split_examples(sample: Sample, weight: Doubles, split: float | None) -> list[Block]:
-    """Return the examples of (G2) in blocks, those for means before those for covariances."""
+    """Return the examples of (G2) in blocks; blocks for means precede blocks for covariances."""
     if split is None:
-        return _blocks(sample.points, sample.classes, weight, None)
+        return _make_blocks(sample.points, sample.classes, weight, None)
     places = np.argsort(~sample.first, axis=1, kind="stable")
     points, classes, own_weight = (_take_rows(part, places) for part in (sample.points, sample.classes, weight))
-    return _blocks(points, classes, own_weight, int(sample.first[0].sum()))
+    return _make_blocks(points, classes, own_weight, int(sample.first[0].sum()))
 
 
-def _blocks(points: Doubles, classes: Ints, weight: Doubles, n_first: int | None) -> list[Block]:
-    """Return blocks of examples; they are the same for every executor, and so are the bits of a fit."""
+def _make_blocks(points: Doubles, classes: Ints, weight: Doubles, n_first: int | None) -> list[Block]:
+    """Return blocks of examples, the same for every executor, so that fits are equal bit by bit."""
     starts = range(0, points.shape[1], BLOCK_EXAMPLES)
     blocks = []
     for start in starts:
@@ -99,7 +99,7 @@ def _blocks(points: Doubles, classes: Ints, weight: Doubles, n_first: int | None
 
 
 def _take_rows(array: Array, places: Ints) -> Any:
-    """Return the examples at these places of each fit; arrays that all fits share stay shared."""
+    """Return the examples with these numbers in each fit; arrays that all fits share stay shared."""
     if len(places) == 1:
         return np.ascontiguousarray(array[:, places[0]])
     rows = np.zeros(len(places), np.int64)[:, None] if len(array) == 1 else np.arange(len(places))[:, None]
@@ -180,12 +180,14 @@ def fit_many(
         active, state, remaining_blocks, remaining_model = _select_remaining(
             stay, active, last[-1], remaining_blocks, remaining_model
         )
-    return Fits(model, result, _histories(trail, result.steps) if n_fits <= MAX_HISTORIES else (), was_interrupted)
+    return Fits(
+        model, result, _collect_histories(trail, result.steps) if n_fits <= MAX_HISTORIES else (), was_interrupted
+    )
 
 
 def refine_with_all(fits: Fits, sample: Sample, weight: Doubles, executor: Executor | None = None) -> Fits:
     """Run a few more steps with all examples for means and for covariances."""
-    blocks = _blocks(sample.points, sample.classes, weight, None)
+    blocks = _make_blocks(sample.points, sample.classes, weight, None)
     local = [np.zeros((len(fits.params), fits.params.n_components, block.n_examples), bool) for block in blocks]
     place = executor or InProcess()
     histories = [list(history) for history in fits.histories]
@@ -209,7 +211,10 @@ def _without_likelihood(params: Params) -> Params:
 def _make_convergence_test(
     last: list[em.State], trail: list[tuple[Ints, Doubles]], active: Ints
 ) -> Callable[[em.State], bool]:
+    """Return a test for enough settled fits; each call also records the state and the trail."""
+
     def settled(state: em.State) -> bool:
+        """Record a state; return whether enough of its fits have converged."""
         last[:] = [state]
         trail.append((active, state.shared.previous_log_likelihood))
         return bool(state.shared.settled.mean() >= MIN_CONVERGED_SHARE)
@@ -217,7 +222,7 @@ def _make_convergence_test(
     return settled
 
 
-def _histories(trail: Sequence[tuple[Ints, Doubles]], steps: Ints) -> tuple[tuple[float, ...], ...]:
+def _collect_histories(trail: Sequence[tuple[Ints, Doubles]], steps: Ints) -> tuple[tuple[float, ...], ...]:
     """Return the log-likelihood of the start and after every step, for each fit."""
     histories: list[list[float]] = [[] for _ in steps]
     for active, values in trail:
@@ -229,6 +234,7 @@ def _histories(trail: Sequence[tuple[Ints, Doubles]], steps: Ints) -> tuple[tupl
 def _select_remaining(
     stay: Bools, active: Ints, state: em.State, blocks: Sequence[Block], model: Ggm
 ) -> tuple[Ints, em.State, list[Block], Ggm]:
+    """Return the numbers, state, blocks and model of the fits that ``stay`` marks."""
     if not stay.any():
         return active[stay], state, list(blocks), model
     limit = model.limit

@@ -101,7 +101,7 @@ class Params:
         return Params(*(getattr(self, part.name)[fits] for part in fields(self)))
 
     def merged_with(self, others: Params, keep: Bools) -> Params:
-        """Return these parameters, replaced by those of ``others`` for the fits in ``keep``."""
+        """Return the parameters with the fits in ``keep`` replaced by ``others``."""
 
         def chosen(own: Array, other: Array) -> Any:
             return np.where(keep.reshape(-1, *(1,) * (own.ndim - 1)), other, own)
@@ -176,9 +176,10 @@ class Ggm:
         assignments = np.empty((len(shared), shared.n_components, block.n_examples), bool)
 
         def piece(place: tuple[slice, slice]) -> tuple[Any, ...]:
+            """Store the assignments of some documents in some fits; return their sums for the M-step."""
             fits, rows = place
             table, points = self._build_table(block, fits, rows)
-            logits = self._logits(shared, theta, table, points, fits)
+            logits = self._compute_logits(shared, theta, table, points, fits)
             best = logits.max(axis=1)
             is_best = logits == best[:, None]
             n_changed = np.count_nonzero(is_best > local[fits, :, rows], axis=(1, 2))
@@ -214,7 +215,7 @@ class Ggm:
         classes = old.class_given_component if self.own_components else _compute_class_shares(stats.class_count)
         total_weight = stats.count.sum(axis=1)
         prior = stats.count / total_weight[:, None]
-        parts = self._map_fits(lambda fits: self._covariance(stats, mean, fits), len(old))
+        parts = self._map_fits(lambda fits: self._compute_covariance(stats, mean, fits), len(old))
         covariance, is_limited = (_concatenate(part) for part in zip(*parts, strict=True))
         converged = (stats.n_changed == 0) | (
             np.abs(stats.log_likelihood - old.previous_log_likelihood) < self.tol * total_weight
@@ -229,8 +230,8 @@ class Ggm:
             converged,
         )
 
-    def _covariance(self, stats: Stats, mean: Doubles, fits: slice) -> tuple[Doubles, Bools]:
-        """Return the covariances, and which of them the limit determines instead of the examples."""
+    def _compute_covariance(self, stats: Stats, mean: Doubles, fits: slice) -> tuple[Doubles, Bools]:
+        """Return the covariances within the limit, and which of them the limit determines."""
         count = stats.covariance_count[fits]
         covariance = self.shape.covariance(stats.squares[fits], stats.covariance_sum[fits], count, mean[fits])
         if self.shrinkage:
@@ -269,13 +270,13 @@ class Ggm:
         def piece(place: tuple[slice, slice]) -> None:
             fits, rows = place
             table, points = self._build_table(block, fits, rows)
-            out[fits, :, rows] = self._logits(shared, theta, table, points, fits)
+            out[fits, :, rows] = self._compute_logits(shared, theta, table, points, fits)
 
         self.threads.map(piece, self._list_pieces(len(shared), block, theta.shape[-1]))
         return out
 
     def theta(self, shared: Params) -> Doubles:
-        """Return the natural parameters: weights of 1, x, the class and the products in log P(k) P(y|k) p(x|k)."""
+        """Return weights of 1, x, class and products in log P(k) P(y|k) p(x|k); cached in ``shared``."""
         if "theta" in shared.forms:
             return np.asarray(shared.forms["theta"])
         precision = self._precision(shared)
@@ -301,6 +302,7 @@ class Ggm:
         return int(self.shape.n_parameters(n_components, n_dims) + others)
 
     def _precision(self, shared: Params) -> Precision:
+        """Return the precisions of the components; ``shared`` keeps them after the first call."""
         if "precision" not in shared.forms:
             covariance = shared.component_covariance
             parts = self._map_fits(lambda fits: self.shape.precision(covariance[fits]), len(shared))
@@ -308,7 +310,8 @@ class Ggm:
         precision: Precision = shared.forms["precision"]
         return precision
 
-    def _logits(self, shared: Params, theta: Doubles, table: Doubles, points: Doubles, fits: slice) -> Doubles:
+    def _compute_logits(self, shared: Params, theta: Doubles, table: Doubles, points: Doubles, fits: slice) -> Doubles:
+        """Return the joint log-density of each point and component."""
         logits: Doubles = np.matmul(theta[fits], table)
         if not self.shape.uses_table:
             precision = self._precision(shared)
@@ -343,7 +346,7 @@ class Ggm:
         return np.concatenate([np.broadcast_to(part, (n_fits, *part.shape[1:])) for part in parts], axis=1), points
 
     def _cache_tables(self, block: Block, pieces: Sequence[tuple[slice, slice]], width: int) -> None:
-        """Compute the tables of a block once, if they are small enough."""
+        """Store the tables of a block in the block, if they are small enough."""
         samples = max(len(block.points), len(block.classes))
         if (self.shape.name, 0) in block.tables or samples * block.n_examples * width > MAX_TABLE_NUMBERS // block.of:
             return
@@ -361,7 +364,7 @@ class Ggm:
         block.tables.update(tables)
 
     def _sum_pieces(self, function: Callable[[Any], Any], pieces: Sequence[Any], shared: Params) -> list[Any]:
-        """Sum the results of all pieces in the order of their rows.
+        """Return the sums of the results of all slices, in the order of their rows.
 
         Pieces are computed in batches, because with many dimensions the results of all pieces would not fit into
         memory. The batches do not change the order of addition.
@@ -392,6 +395,7 @@ class Ggm:
         likelihood: Doubles,
         n_changed: Ints,
     ) -> Stats:
+        """Combine sums of both halves of the documents into the statistics of the M-step."""
         n_dims, shape = block.points.shape[-1], shared.component_prior.shape
         first, second = (np.broadcast_to(part, (*shape, 1 + n_dims + self.n_classes)) for part in (first, second))
         sums = first + second

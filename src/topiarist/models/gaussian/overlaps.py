@@ -44,11 +44,11 @@ class Measure:
     table: Doubles
 
     def ranks(self) -> Doubles:
-        """Return the symmetric ranks (places, places): small for close clusters, ∞ on the diagonal and after merges."""
+        """Return symmetric dissimilarities of clusters; ∞ on the diagonal and for merged clusters."""
         return self.table
 
     def join(self, place: int, other: int) -> None:
-        """Merge the cluster at place ``gone`` into the one at place ``kept``."""
+        """Merge cluster ``other`` into cluster ``place``, in place."""
         raise NotImplementedError
 
     def heights(self, ranks: Doubles) -> Doubles:
@@ -81,6 +81,7 @@ class SquaredDifference(Measure):
         self.table = _symmetrise(np.stack([self._row(place) for place in range(len(mixture.weight))]))
 
     def _row(self, place: int) -> Doubles:
+        """Return the log of the squared difference between a component and each component."""
         table, log_weights = self.log_overlap.table, 0.0 if self.weighted else self.log_overlap.log_weight
         own_log_weight = 0.0 if self.weighted else self.log_overlap.log_weight[place]
         self_overlap = np.diagonal(table) - 2 * log_weights
@@ -128,6 +129,7 @@ class Confusion(Measure):
         )
 
     def ranks(self) -> Doubles:
+        """Return dissimilarities: small for components that the sampled points mistake for each other."""
         mistaken = (self.sums + self.sums.T) / len(self.shares)
         is_observed, overlap = mistaken > 0, self.log_overlap.table
         ranks = -np.log(np.where(is_observed, mistaken, 1.0))
@@ -137,6 +139,7 @@ class Confusion(Measure):
         return ranks
 
     def join(self, target: int, other: int) -> None:
+        """Merge component ``other`` into ``target``, in place, and assign the points again."""
         # points that the merged cluster wins are counted again, and so are the clusters that lose them
         self.log_overlap.join(target, other)
         self.is_merged[other] = True
@@ -165,6 +168,7 @@ class Divergence(Measure):
         self.table = _symmetrise(np.stack([self._row(place) for place in range(len(self.weight))]))
 
     def _row(self, place: int) -> Doubles:
+        """Return the symmetric Kullback–Leibler divergence from a component to each component."""
         n_components, n_dims = self.mean.shape
         inverse, spread = (part.reshape(n_components, -1) for part in (self.inverse, self.covariance))
         traces = inverse @ spread[place] + spread @ inverse[place] - 2 * n_dims
@@ -174,6 +178,7 @@ class Divergence(Measure):
         return np.asarray(np.maximum(0.5 * (traces + to_other + from_other), 0.0))
 
     def join(self, place: int, other: int) -> None:
+        """Merge component ``other`` into ``place``, in place, with the same mean and covariance."""
         share = self.weight[[place, other]] / self.weight[[place, other]].sum()
         difference = self.mean[place] - self.mean[other]
         spread = np.einsum("k,kij->ij", share, self.covariance[[place, other]])

@@ -89,7 +89,7 @@ def search_mixtures(
             return begin(sample, weight, search.options, size, rngs)
 
         ranks: list[Any] = [None] * n_fits
-        for fits in _restarts(sample, weight, search, threads, start, **run):
+        for fits in _iterate_restarts(sample, weight, search, threads, start, **run):
             _keep_best(best, ranks, fits, sample.points.shape[1] if search.few_examples else None, search.price)
         criteria[size] = np.array([rank[2] for rank in ranks])
         worse = 0 if any(entry[0][:2] == rank[:2] for entry, rank in zip(best, ranks, strict=True)) else worse + 1
@@ -98,7 +98,7 @@ def search_mixtures(
     return SelectedModel(tuple(entry[1] for entry in best), criteria)
 
 
-def _restarts(
+def _iterate_restarts(
     sample: Sample,
     weight: Doubles,
     search: Search,
@@ -190,7 +190,7 @@ def _fit_own_components(
 
     restarted_search = replace(search, n_init=search.n_init if (sizes > 1).any() else 1)  # else every start is the same
     best: list[Any] = [None] * len(members)
-    for fits in _restarts(part, part_weight, restarted_search, threads, start, **run):
+    for fits in _iterate_restarts(part, part_weight, restarted_search, threads, start, **run):
         _keep_best(best, [None] * len(members), fits)
     return [entry[1] for entry in best]
 
@@ -285,6 +285,7 @@ def cross_validate(
 
 
 def _compute_surprise(fit: Fits, points: Doubles, labels: Ints | None) -> float:
+    """Return the negative log-likelihood of held-out labels; of the points without labels."""
     joint = compute_joint(fit.model, fit.params, points)[0]
     largest = joint.max(axis=0)
     shares = np.exp(joint - largest)

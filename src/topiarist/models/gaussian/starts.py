@@ -72,7 +72,7 @@ def random_start(
         means[fit] = points[draw_spread_points(points, chances, n_components, rng)]
     prior = np.full(means.shape[:2], 1.0 / n_components)
     return make_start(
-        prior, means, limit.overall_covariance[:, None], _class_shares(sample, options, means), options, limit
+        prior, means, limit.overall_covariance[:, None], _compute_class_shares(sample, options, means), options, limit
     )
 
 
@@ -90,7 +90,7 @@ def cluster_start(
                 points, chances = points[rows], chances[rows]
         clusters.append(cluster_points(points, chances, n_components, rng))
     prior, means, covariance = (np.stack(part) for part in zip(*clusters, strict=True))
-    return make_start(prior, means, covariance, _class_shares(sample, options, means), options, limit)
+    return make_start(prior, means, covariance, _compute_class_shares(sample, options, means), options, limit)
 
 
 def own_start(
@@ -206,7 +206,8 @@ def concatenate_starts(starts: Sequence[Params]) -> Params:
     return Params(*(np.concatenate([getattr(start, part.name) for start in starts]) for part in fields(Params)))
 
 
-def _class_shares(sample: Sample, options: Options, means: Doubles) -> Doubles:
+def _compute_class_shares(sample: Sample, options: Options, means: Doubles) -> Doubles:
+    """Return the shares of the labelled classes, the same for each component."""
     n_fits, n_components = means.shape[:2]
     class_counts = (sample.classes[..., None] == np.arange(options.n_classes)).sum(axis=1).astype(float)
     shares = class_counts / np.maximum(class_counts.sum(axis=-1, keepdims=True), 1.0)

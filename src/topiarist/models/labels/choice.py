@@ -83,6 +83,7 @@ def compute_label_gains(engine: Engine, mixture: Mixture, counts: Csr) -> tuple[
 def _choose_slice(
     engine: Engine, mixture: Mixture, counts: Csr, rows: slice, *, gains: bool = False
 ) -> tuple[Any, Floats]:
+    """Return label ranks of some documents; with ``gains``, also the gain of each label."""
     n_docs, n_labels = rows.stop - rows.start, mixture.by_word.shape[1]
     ranks, gains_of_docs = np.empty((n_docs, n_labels), np.int32), np.empty((n_docs if gains else 0, n_labels))
     indptr = counts.indptr[rows.start : rows.stop + 1]
@@ -191,7 +192,7 @@ def _sweep_thresholds(share: Floats, start: Floats, is_label: Bools) -> Floats:
         sizes -= predicted[:, label]
         order = np.argsort(-label_share, kind="stable")
         score_with = 2 * (hits + has_label) / (n_labels_of_docs + sizes + 1)
-        score_without = 2 * hits / (n_labels_of_docs + np.maximum(sizes, 1)) + _gain_of_nearest(
+        score_without = 2 * hits / (n_labels_of_docs + np.maximum(sizes, 1)) + _compute_nearest_gain(
             share, thresholds, is_label, sizes == 0, label
         )
         running = np.append(0.0, np.cumsum((score_with - score_without)[order]))
@@ -202,7 +203,9 @@ def _sweep_thresholds(share: Floats, start: Floats, is_label: Bools) -> Floats:
     return thresholds
 
 
-def _gain_of_nearest(share: Floats, thresholds: Floats, is_label: Bools, has_no_label: Array, label: int) -> Floats:
+def _compute_nearest_gain(
+    share: Floats, thresholds: Floats, is_label: Bools, has_no_label: Array, label: int
+) -> Floats:
     """Return the gain of a document without other labels from the label with the largest margin."""
     gain = np.zeros(len(share))
     rows = np.flatnonzero(has_no_label)

@@ -50,7 +50,7 @@ class Pattern:
 
     @cached_property
     def owners(self) -> Integers:
-        """Label of each place."""
+        """Label of each stored pair of a label and a word."""
         return np.repeat(np.arange(self.n_labels), np.diff(self.ends))
 
 
@@ -89,6 +89,7 @@ def group_by_label_set(parts: Iterable[tuple[Csr, Csr]], n_words: int) -> Counts
 
 
 def _make_counts(counts: Csr, sets: list[Integers], label_docs: Integers) -> CountsByLabelSet:
+    """Split counts by label set into those of single labels and blocks of several labels."""
     sizes = np.array([len(labels) for labels in sets])
     shape = (len(label_docs), len(sets))
     members = (np.concatenate(sets), np.repeat(np.arange(len(sets)), sizes))
@@ -142,6 +143,7 @@ def _split_sets(several_labels: Integers, sizes: Integers, indptr: Integers) -> 
 
 
 def _make_block(counts: Csr, sets: list[Integers], lookup: _PlaceLookup) -> Block:
+    """Return a block of label sets with lookups from each label's words to their positions."""
     sizes = np.array([len(labels) for labels in sets])
     member_ends = np.append(0, np.cumsum(sizes))
     labels, owners = np.concatenate(sets).astype(np.int64), np.repeat(np.arange(len(sets)), sizes)

@@ -203,6 +203,7 @@ class Pmm:
         return product + float(scalar((new.bias - current.bias).ravel(), (new.bias - previous.bias).ravel())) < 0
 
     def _extrapolate_parameters(self, old: Params, new: Params, stride: float, out: Params) -> float:
+        """Extrapolate the parameters into ``out``; return the largest change of an entry."""
         label_kernels = self.engine.kernels
 
         def extrapolate_slice(span: slice) -> float:

@@ -14,7 +14,10 @@ BLOCK = 1 << 12  # numbers; a block of words by node stays in a core's first cac
 
 @jit
 def propagate_down_paths(indptr, indices, data, node_words, paths, start, out, sums):
-    """(K1), (H4): compute ``reference.propagate_down_paths``. Blocks of words are transposed to node order."""
+    """(K1), (H4): add class counts to the nodes on paths in ``out``; return the log-likelihood.
+
+    Blocks of words are transposed to node order.
+    """
     smallest, zero = node_words.dtype.type(SMALLEST_MIXTURE), node_words.dtype.type(0)
     n_nodes, last = len(node_words), data.shape[1] - 1
     size = max(16, BLOCK // n_nodes)
@@ -67,7 +70,7 @@ def _update_weights(row, total, sizes, out):
 
 @jit
 def categorise(indptr, indices, data, row_factor, column_factor, sizes, folding):
-    """(K2): compute ``reference.categorise``."""
+    """(K2): optimise the class weights of each document in ``row_factor``, in place."""
     width = row_factor.shape[1]
     max_length = 0
     for d in range(len(row_factor)):

@@ -80,7 +80,7 @@ def _add_ratios(indices, data, span, row, column_factor, run, total, mixture):
 
 @jit
 def document_counts(indptr, indices, data, row_factor, column_factor, out, mixture):
-    """(P2), (P3), (H5): compute ``reference.document_counts``."""
+    """(P2), (P3), (H5): compute expected counts by document into ``out``, and the mixtures."""
     width = row_factor.shape[1]
     run, total = np.empty(width, row_factor.dtype), np.empty(width, np.float64)
     for d in range(len(row_factor)):
@@ -92,7 +92,7 @@ def document_counts(indptr, indices, data, row_factor, column_factor, out, mixtu
 
 @jit
 def word_counts(indptr, starts, indices, data, row_factor, column_factor, out):
-    """(P3), (H6): compute ``reference.word_counts``."""
+    """(P3), (H6): compute expected counts by word into ``out``, one tile of documents after another."""
     width = row_factor.shape[1]
     run, total = np.empty(width, row_factor.dtype), np.empty(width, np.float64)
     mixture = np.empty(np.max(starts[1:] - starts[:-1]), row_factor.dtype)
@@ -110,7 +110,7 @@ def word_counts(indptr, starts, indices, data, row_factor, column_factor, out):
 
 @jit
 def mixtures(indptr, indices, row_factor, column_factor, mixture):
-    """(P1): compute ``reference.mixtures``."""
+    """(P1): set ``mixture[t] = row_factor[i] · column_factor[j]`` for each non-zero t at (i, j)."""
     width = row_factor.shape[1]
     first = indptr[0]
     for d in range(len(row_factor)):
@@ -124,7 +124,7 @@ def mixtures(indptr, indices, row_factor, column_factor, mixture):
 
 @jit
 def fold_in(indptr, indices, data, row_factor, column_factor, folding):
-    """(P5): compute ``reference.fold_in``."""
+    """(P5): run over-relaxed EM on each row of ``row_factor`` in place until convergence."""
     width = row_factor.shape[1]
     max_length = 0
     for d in range(len(row_factor)):
@@ -174,7 +174,7 @@ def extrapolate(old, new, stride, out):
 
 @jit
 def normalise_rows(counts, smoothing):
-    """(P3), (P4): compute ``reference.normalise_rows``."""
+    """(P3), (P4): smooth and scale each row to sum one, in place; an empty row becomes uniform."""
     width = counts.shape[1]
     plus = counts.dtype.type(smoothing)
     for d in range(len(counts)):
@@ -198,7 +198,7 @@ def column_sums(counts, sums):
 
 @jit
 def scale_columns(counts, smoothing, scale):
-    """(P3), (P4): compute ``reference.scale_columns``."""
+    """(P3), (P4): add the smoothing and multiply each column by its scale, in place."""
     plus = counts.dtype.type(smoothing)
     for d in range(len(counts)):
         for k in range(counts.shape[1]):
@@ -207,7 +207,10 @@ def scale_columns(counts, smoothing, scale):
 
 @jit
 def sum_of_logs(array):
-    """(P4): compute ``reference.sum_of_logs``. One logarithm for eight entries, unless their product is too small."""
+    """(P4): return Σ log of the entries in double precision, with one logarithm for eight entries.
+
+    Entries whose product is too small have one logarithm each.
+    """
     width = array.shape[1]
     eights = width // 8 * 8
     total = 0.0
@@ -242,6 +245,7 @@ def tally(indices, counts):
 
 @jit
 def transpose(indptr, indices, data, places, out_indices, out_data):
+    """Convert rows to columns; ``places`` has the next output index per column and is advanced."""
     for d in range(len(indptr) - 1):
         for t in range(indptr[d], indptr[d + 1]):
             place = places[indices[t]]

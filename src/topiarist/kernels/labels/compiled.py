@@ -19,7 +19,7 @@ MAX_FACTORS = 6  # with the last count at most 8 factors of at least 1e-30, so n
 
 @jit
 def set_ratios(sets, first, last, weights, values, mixtures, ratios, sums):
-    """(M4), (M5): compute ``reference.set_ratios``."""
+    """(M4), (M5): set ``mixtures``, ``ratios`` and ``sums`` of the label sets ``first`` to ``last``."""
     for s in range(first, last):
         begin, n = sets.ends[s], sets.ends[s + 1] - sets.ends[s]
         for t in range(n):
@@ -54,7 +54,7 @@ def label_counts(sets, first, last, weights, values, ratios, out):
 
 @jit
 def normalise_labels(ends, first, last, stored, default, n_words):
-    """(M4): compute ``reference.normalise_labels``."""
+    """(M4): scale the words of labels ``first`` to ``last`` to sum one, in place; else uniform."""
     for label in range(first, last):
         total = (n_words - (ends[label + 1] - ends[label])) * default[label]
         for place in range(ends[label], ends[label + 1]):
@@ -67,6 +67,7 @@ def normalise_labels(ends, first, last, stored, default, n_words):
 
 @jit
 def extrapolate_change(old, new, stride, out):
+    """Return the largest change of an entry; unless ``out`` is empty, extrapolate into it."""
     max_change, factor = 0.0, stride - 1.0
     if len(out):
         for place in range(len(new)):
@@ -168,7 +169,7 @@ def _best_two(value, rank):
 
 @jit
 def choose_labels(indptr, indices, data, words, bias, label_weights, ranks, gains):
-    """(M6): compute ``reference.choose_labels``."""
+    """(M6): choose the labels of each document greedily; write ``ranks`` 1, 2, … and ``gains``."""
     n_labels = words.shape[1]
     value, label_weight = np.empty(n_labels), np.empty(n_labels)
     work = (np.empty(n_labels), np.empty(n_labels))

@@ -39,6 +39,7 @@ def _add_rows(indices, data, span, other, total):
 
 @jit
 def row_products(indptr, indices, data, other, out):
+    """Compute ``out[i] = Σ_j n(i,j) other[j]`` in double precision."""
     total = np.empty(other.shape[1], np.float64)
     for d in range(len(out)):
         _add_rows(indices, data, (indptr[d], indptr[d + 1]), other, total)
@@ -48,6 +49,7 @@ def row_products(indptr, indices, data, other, out):
 
 @jit
 def word_products(indptr, starts, indices, data, other, out):
+    """Compute ``out[j] = Σ_i n(i,j) other[i]``, one tile of documents after another."""
     total = np.empty(other.shape[1], np.float64)
     out[:] = 0
     for t in range(len(indptr)):
@@ -63,6 +65,7 @@ def word_products(indptr, starts, indices, data, other, out):
 
 @jit
 def count_kept_classes(rows, min_share, sizes):
+    """Write to ``sizes`` how many classes of each document have a share of ``min_share`` or more."""
     for d in range(len(rows)):
         number = 0
         for c in range(rows.shape[1]):
@@ -72,6 +75,7 @@ def count_kept_classes(rows, min_share, sizes):
 
 @jit
 def keep_classes(rows, min_share, sparse_rows):
+    """Write the classes with a share of at least ``min_share`` into ``sparse_rows``, in order."""
     for d in range(len(rows)):
         place, end = sparse_rows.ends[d], sparse_rows.ends[d + 1]
         for c in range(rows.shape[1]):
@@ -84,7 +88,7 @@ def keep_classes(rows, min_share, sparse_rows):
 
 @jit
 def sparse_word_products(indptr, starts, indices, data, sparse_rows, out):
-    """Compute ``reference.sparse_word_products``: the sums of a word stay in the first cache."""
+    """Compute ``out[j] = Σ_i n(i,j) row[i]`` for sparse rows; a word's sums stay in the first cache."""
     total = np.empty(out.shape[1], np.float64)
     for w in range(len(out)):
         total[:] = 0
@@ -118,7 +122,7 @@ def _take_four_weights(weights, place, end):
 
 @jit
 def sum_along_paths(node_words, paths, start, out):
-    """(H3): compute ``reference.sum_along_paths``."""
+    """(H3): compute ``out[w, c] = Σ_v weight(c,v) node_words[v, start + w]`` over the path of c."""
     width = out.shape[1]
     zero = node_words.dtype.type(0)
     size = max(64, min(BLOCK // width, len(out)))
@@ -183,7 +187,7 @@ def _add_shares(node_words, span, block, paths, out, sums):
 
 @jit
 def distribute_along_paths(node_words, words, counts, paths, start, out, sums):
-    """(H4), (H6): compute ``reference.distribute_along_paths``."""
+    """(H4), (H6): distribute class counts to the nodes on paths: ``out`` by word, ``sums`` by pair."""
     width = counts.shape[1]
     zero, smallest = node_words.dtype.type(0), node_words.dtype.type(SMALLEST_MIXTURE)
     size = max(64, min(BLOCK // width, len(counts)))

@@ -28,7 +28,7 @@ def _two_products(row, first, second):
 
 @jit
 def lexical_lengths(indptr, indices, data, rows, other, squares, out):
-    """(F3): compute ``reference.lexical_lengths``."""
+    """(F3): write the squared lengths of the documents' lexical parts to ``out``."""
     width = rows.shape[1]
     for d in range(len(rows)):
         row, total = rows[d], 0.0
@@ -46,7 +46,10 @@ def lexical_lengths(indptr, indices, data, rows, other, squares, out):
 
 @jit
 def path_lengths(indptr, indices, data, rows, classes, mix, squares, out):
-    """(F3): compute ``reference.path_lengths``. Most documents have two or three classes."""
+    """(F3): write squared lexical lengths to ``out``, for models with one class per document.
+
+    Most documents have two or three classes.
+    """
     classes_of_row, nodes = np.empty(rows.shape[1], np.int64), np.empty(mix.shape[1], np.int64)
     sums, is_listed = np.zeros(mix.shape[1]), np.zeros(mix.shape[1], np.bool_)
     for d in range(len(rows)):
@@ -93,7 +96,7 @@ def _first_from(docs, first, last, number):
 
 @jit
 def score_by_kernel(postings, query, rows, topical, scales, start, out):
-    """(F1), (F2): compute ``reference.score_by_kernel``."""
+    """(F1), (F2): add the Fisher kernel of documents from ``start`` on and the query to ``out``."""
     stop = start + len(out)
     if len(query.topics):
         for d in range(len(out)):
@@ -116,7 +119,7 @@ def score_by_kernel(postings, query, rows, topical, scales, start, out):
 
 @jit
 def score_words(postings, words, weights, norms, start, out):
-    """(F7): compute ``reference.score_words``."""
+    """(F7): add the BM25 scores of the query words to ``out``, for documents from ``start`` on."""
     stop = start + len(out)
     for w in range(len(words)):
         last = postings.ends[words[w] + 1]
@@ -178,7 +181,10 @@ def _find_run_starts(runs, first):
 
 @jit
 def add_word_scores(runs, weights, norms, first, base, stretch, out, peaks, sums):
-    """Compute ``reference.add_word_scores``. A block of scores stays in a core's cache for all words."""
+    """Compute ``out = base + BM25`` of words with their forms, and ``peaks`` and ``sums`` of ``out``.
+
+    A block of scores stays in a core's cache for all words.
+    """
     positions = _find_run_starts(runs, first)
     frequencies, scores = np.zeros(ROWS_PER_PASS, np.float32), np.empty(ROWS_PER_PASS, np.float32)
     n_positive = read = np.int64(0)
@@ -204,7 +210,7 @@ def add_word_scores(runs, weights, norms, first, base, stretch, out, peaks, sums
 
 @jit
 def score_half_vectors(halves, direction, out):
-    """Compute ``reference.score_half_vectors``.
+    """Write to ``out`` inner products of half-precision rows with a direction.
 
     Bits of half precision, moved to their places in single precision, are the same number times 2⁻¹¹².
     """
@@ -224,6 +230,7 @@ def score_half_vectors(halves, direction, out):
 
 @jit
 def score_byte_vectors(places, direction, out):
+    """Write to ``out`` inner products of rows of signed bytes with a direction."""
     for d in range(len(out)):
         total = np.float32(0)
         for k in range(len(direction)):
@@ -233,7 +240,10 @@ def score_byte_vectors(places, direction, out):
 
 @jit
 def count_cooccurrences(ends, docs, words, n_docs, out):
-    """Compute ``reference.count_cooccurrences``. The words of a block of documents are listed first."""
+    """Count the documents with both words of each pair; on the diagonal, those with the word.
+
+    The words of a block of documents are listed first.
+    """
     word_lists, number = np.empty((LISTED_DOCUMENTS, len(words)), np.int32), np.zeros(LISTED_DOCUMENTS, np.int32)
     positions = ends[words]
     out[:] = 0
@@ -259,6 +269,7 @@ def count_cooccurrences(ends, docs, words, n_docs, out):
 
 @jit
 def unpack_rows(byte_rows, out):
+    """Write to ``out`` the squares of bytes, each row divided by its sum; an empty row stays zero."""
     for d in range(len(out)):
         total = np.int64(0)
         for k in range(byte_rows.shape[1]):
@@ -271,6 +282,7 @@ def unpack_rows(byte_rows, out):
 
 @jit
 def pick_counts(postings, places, rows, out):
+    """Write to ``out`` the counts of words in documents; a negative entry of ``places`` is no word."""
     for w in range(len(places)):
         if places[w] >= 0:
             t, last = postings.ends[places[w]], postings.ends[places[w] + 1]

@@ -79,7 +79,7 @@ class GrowResult:
 
 
 def tell(result: GrowResult, options: Options, *, stopped: bool) -> None:
-    """Print the result and leave with its exit code."""
+    """Print the result of a grow and write its figure and problem list. Exit if the code is not 0."""
     words, console, notes = write_problems(result), Console(highlight=False), Console(stderr=True, highlight=False)
     notes.quiet = options.quiet
     if options.json:
@@ -109,6 +109,7 @@ def _say(console: Console, text: str, style: str = "") -> None:
 
 
 def facts(result: GrowResult) -> str:
+    """Return folder, documents, topics, quality and time in one line."""
     tree = result.tree
     parts = [result.folder, str(count_documents(result.collection)), count_noun(len(tree.tree.leaves), "topic")]
     parts += [count_noun(len(tree.tree.headings), "heading")] * bool(tree.tree.headings)
@@ -120,6 +121,7 @@ def facts(result: GrowResult) -> str:
 
 
 def print_summary(result: GrowResult, *, n_words: int = 8, up_to_date: bool = False) -> None:
+    """Print the tree and the facts of a grow as JSON."""
     tree, collection = result.tree, result.collection
     nodes = tuple(replace(node, words=node.words[:n_words], prototypes=node.prototypes[:3]) for node in tree.nodes)
     facts, repeated = load_facts(collection), collection.settings.get("repeated") or {}
@@ -142,7 +144,7 @@ def print_summary(result: GrowResult, *, n_words: int = 8, up_to_date: bool = Fa
 
 
 def write_problems(result: GrowResult) -> str:
-    """Write the table of skipped files and return a sentence about it; empty without any."""
+    """Write the table of skipped files. Return a sentence about it; empty without any."""
     if result.stream is None:
         return ""
     write_problem_list(result.collection)
@@ -165,6 +167,7 @@ def with_problems(error: TopiaristError, problems: Sequence[Problem]) -> Topiari
 
 
 def _print(result: GrowResult, console: Console, options: Options) -> None:
+    """Print the sentence, the facts, the tree and notes of a grow."""
     tree = result.tree
     _say(console, f"\n{first_sentence(load_facts(result.collection))}")
     _say(console, f"{facts(result)}\n")
@@ -183,7 +186,7 @@ def _print(result: GrowResult, console: Console, options: Options) -> None:
 
 
 def print_tree(console: Console, tree: TopicTree, n_words: int | None = None, depth: int | None = None) -> None:
-    """Print a tree with words and sizes, as wide as the terminal; complete in a pipe."""
+    """Print a tree with words and sizes, fitted to the terminal; all words in a pipe."""
     width = max(NARROWEST, console.width) if console.is_terminal else None
     detail = "normal" if depth is None else "all"
     for line in tree.lines(width, n_words, depth, ascii=not speaks_unicode(), detail=detail):
@@ -192,6 +195,7 @@ def print_tree(console: Console, tree: TopicTree, n_words: int | None = None, de
 
 
 def _suggest_next_command(result: GrowResult) -> str:
+    """Return the next command; for a tree of one topic, advice to get more topics."""
     if len(result.tree.tree.leaves) == 1:
         number = max(2, min(8, result.tree.n_docs // 10))
         return f"more documents, or --topics {number} --force to have them divided anyway"
@@ -199,6 +203,7 @@ def _suggest_next_command(result: GrowResult) -> str:
 
 
 def _print_left_out(result: GrowResult, notes: Console) -> None:
+    """Print repeated lines and copies that were not counted."""
     exclusions = find_exclusions(result.collection)
     if exclusions.repeated_said:
         advice = f": see {PROBLEMS}; the setting keep-repeated counts them" if exclusions.lines else ""
@@ -209,6 +214,7 @@ def _print_left_out(result: GrowResult, notes: Console) -> None:
 
 
 def _choose_exit_code(result: GrowResult) -> int:
+    """Return 1 if more files failed than allowed, and print them; else 0."""
     if result.stream is None or result.stream.n_failed_of is None:
         return 0
     failed, n_tried = result.stream.n_failed_of

@@ -71,6 +71,8 @@ def dates_option(default: str | None) -> Any:
 
 
 def one_of(names: Iterable[str]) -> Callable[[str], str]:
+    """Return a parser that accepts the given names only; other texts are a BadParameter error."""
+
     def read(text: str) -> str:
         if text not in names:
             raise typer.BadParameter(f"{text!r} is not one of {', '.join(map(repr, names))}.")
@@ -134,7 +136,7 @@ class AsGrownOptions(MetadataOptions):
 
     @property
     def named(self) -> list[tuple[str, str]]:
-        """The options of columns that were typed, with their values."""
+        """Options of columns that were typed, with their values."""
         from topiarist.text.readers.columns import ROLES
 
         typed = ((f"--{role}-column", getattr(self, f"{role}_column")) for role in ROLES)
@@ -150,7 +152,7 @@ class PatternOptions:
 
 
 def named_columns(options: Any) -> Columns:
-    """Return the columns named in the options; a command can lack some of these options."""
+    """Return the columns named in the options; missing options count as not named."""
     from topiarist.text.readers import Columns
     from topiarist.text.readers.columns import ROLES
 

@@ -50,7 +50,7 @@ class Reader:
         self._collection = Collection.open(folder)
 
     def asked(self, answer: Callable[[Collection], dict[str, Any]]) -> dict[str, Any]:
-        """Return an answer from the latest state, marked as data; errors become text."""
+        """Return the answer for the latest state with a notice that it is data. Errors become ToolError."""
         try:
             with self._lock:
                 self._collection.refresh()
@@ -129,6 +129,8 @@ def server(folder: str) -> MCPServer[Any]:
 
 
 def _create_tree_tool(reader: Reader) -> Callable[..., dict[str, Any]]:
+    """Return the tool ``tree``, which returns topics with words and sizes."""
+
     def tree_(
         topic: TopicName = "",
         topics: Annotated[int, Field(ge=1, le=MOST_TOPICS, description="Maximum number of topics.")] = 50,
@@ -149,6 +151,8 @@ def _create_tree_tool(reader: Reader) -> Callable[..., dict[str, Any]]:
 
 
 def _create_topic_tool(reader: Reader) -> Callable[..., dict[str, Any]]:
+    """Return the tool ``topic``, which returns one topic with words and documents."""
+
     def topic_(
         topic: TopicName,
         words: Annotated[int, Field(ge=1, le=200, description="Words of the topic.")] = 12,
@@ -162,6 +166,8 @@ def _create_topic_tool(reader: Reader) -> Callable[..., dict[str, Any]]:
 
 
 def _create_find_tool(reader: Reader) -> Callable[..., dict[str, Any]]:
+    """Return the tool ``find``, which returns the hits of a query."""
+
     def find_(
         query: Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY, description="Words; see the tool.")],
         by: Annotated[str, Field(description="both, words (all words exactly as typed), or meaning.")] = "both",
@@ -182,6 +188,8 @@ def _create_find_tool(reader: Reader) -> Callable[..., dict[str, Any]]:
 
 
 def _create_show_tool(reader: Reader) -> Callable[..., dict[str, Any]]:
+    """Return the tool ``show``, which returns a document with a stretch of its text."""
+
     def show_(
         id: Annotated[str, Field(description="Id of a document, from the tool find.")],
         start: Annotated[int, Field(ge=0, description="The first character of the text.")] = 0,
@@ -196,7 +204,7 @@ def _create_show_tool(reader: Reader) -> Callable[..., dict[str, Any]]:
 
 
 def _describe_document(collection: Collection, id: str, start: int, characters: int) -> dict[str, Any]:
-    """Return a document with a piece of its text; of a document in passages, the passages of this piece."""
+    """Return a document with a stretch of its text; of a parent document, with its passages there."""
     if id in collection.documents:
         body = load_document_details(collection, id).to_dict()
         del body["words"], body["repeated"]

@@ -60,7 +60,7 @@ class Setting:
 
 
 def resolve_settings(ctx: typer.Context, parameters: Mapping[str, Any]) -> dict[str, Setting]:
-    """Return every option with its value and its origin; a setting that does not exist is an error."""
+    """Return each option with value and origin. Read the settings file and print its name to stderr."""
     with_file = "config" in parameters
     path = _find_settings_file(parameters.get("config"), parameters.get("sources") or ()) if with_file else None
     file_values = _read_settings(path, ctx) if path is not None else {}
@@ -85,7 +85,7 @@ def resolve_settings(ctx: typer.Context, parameters: Mapping[str, Any]) -> dict[
 
 
 def format_assignments(options: Any, typed: Sequence[str]) -> list[str]:
-    """Return what sets the options that were not typed, in front of the command: ``env`` and variables; or nothing."""
+    """Return ``env`` and variables for options that were not typed; empty without any."""
     names = {part.partition("=")[0] for part in typed}
     assignments = []
     for option in fields(options):
@@ -102,7 +102,7 @@ def is_setting_only(parameter: Any) -> bool:
 
 
 def show(settings: Mapping[str, Setting], *, as_json: bool) -> None:
-    """Print the settings, one on each line with where it came from."""
+    """Print each setting with its value and origin, or all as JSON."""
     printed = {key(name): setting for name, setting in settings.items() if name not in ("show_config", "debug")}
     if as_json:
         body = {name: {"value": setting.value, "from": setting.origin} for name, setting in printed.items()}
@@ -134,6 +134,7 @@ def _read_variable(parameter: Any, *, with_file: bool) -> str | None:
 
 
 def _create_option_error(parameter: Any, value: Any, *, with_file: bool) -> UsageError:
+    """Return the error for a setting typed as an option, with the file line to write instead."""
     name = parameter.name
     file = "a file that --config names" if name in RESTRICTED_SETTINGS else FILE
     where = f"{key(name)} = {_format_toml(value)} in {file}, or " if with_file else ""
@@ -150,6 +151,7 @@ def _format_variable_value(value: Any) -> str:
 
 
 def _find_settings_file(config: str | None, sources: Any) -> Path | None:
+    """Return the file of ``--config``, or the one near the first source, or None. Raise UsageError."""
     if config is not None:
         if not Path(config).is_file():
             raise UsageError(
@@ -162,7 +164,7 @@ def _find_settings_file(config: str | None, sources: Any) -> Path | None:
 
 
 def _read_settings(path: Path, ctx: typer.Context) -> dict[str, Any]:
-    """Return the file's values for this command; its own table overrides the top level."""
+    """Read the values of this command in the file; its table overrides the top level. Raise UsageError."""
     try:
         body = tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -193,6 +195,7 @@ def _read_settings(path: Path, ctx: typer.Context) -> dict[str, Any]:
 
 
 def _check_harmless(values: Mapping[str, Any], path: Path) -> None:
+    """Raise UsageError if a file next to the documents sets more than harmless settings."""
     for name, value in values.items():
         if name not in HARMLESS_SETTINGS:
             reason = f"{key(name)}, which only a file named by --config can set"
@@ -217,6 +220,7 @@ def _is_stop_list(value: Any) -> bool:
 
 
 def _create_unknown_error(name: str, names: Any, path: Path, kind: str) -> UsageError:
+    """Return the error for an unknown name in the file, with the most similar known one."""
     from topiarist.text.spelling import find_similar_names
 
     proposals = find_similar_names(name.replace("_", "-"), names, 1)
@@ -227,7 +231,7 @@ def _create_unknown_error(name: str, names: Any, path: Path, kind: str) -> Usage
 
 
 def _parse_value(ctx: typer.Context, parameter: Any, value: Any, where: str) -> Any:
-    """A value as the option itself would take it: as if it had been typed, alone."""
+    """Return a value parsed as the option does. Raise UsageError with its origin ``where``."""
     name = parameter.opts[0]
     if parameter.multiple:
         parts = shlex.split(value) if isinstance(value, str) else value

@@ -102,6 +102,7 @@ class Stream:
     options: SourceOptions
 
     def __post_init__(self) -> None:
+        """Read the label file and open the sources; the demonstration has none."""
         from topiarist.collection.classify.label_sources import read_labels
 
         self._labels = read_labels(self.label_file) if self.label_file else None
@@ -140,7 +141,7 @@ class Stream:
 
     @property
     def n_failed_of(self) -> tuple[int, int] | None:
-        """Return failed and all files, rows or messages; None if ``max-failures`` allows them."""
+        """Numbers of failed and of all files or rows; None if ``max-failures`` allows them."""
         counts = self.counts
         if counts is None:
             return None
@@ -165,6 +166,7 @@ class Stream:
         return (name, seconds) if name and seconds >= SLOW_SECONDS else None
 
     def __iter__(self) -> Iterator[Document]:
+        """Yield the documents, with labels of the label file in place of their own."""
         for document in self.documents():
             if self._labels is not None:
                 document = replace(document, labels=self._labels.get(document.id, document.labels))

@@ -50,7 +50,7 @@ def first_sentence(facts: CollectionFacts) -> str:
 
 
 def _describe_languages(facts: CollectionFacts) -> str:
-    """Return the languages with their shares, and the number of documents without a detected language."""
+    """Return a clause on the languages and undetected documents; empty without languages."""
     names = translate_table(LANGUAGES)
     if not facts.languages:
         return ""
@@ -80,7 +80,7 @@ def _describe_languages(facts: CollectionFacts) -> str:
 
 
 def _describe_undetected(facts: CollectionFacts) -> str:
-    """Return the number of documents, or passages, without a detected language."""
+    """Return a clause on documents without a detected language; empty if all have one."""
     if not facts.undetected:
         return ""
     if facts.passages == facts.documents:
@@ -112,7 +112,7 @@ def _describe_dates(facts: CollectionFacts) -> str:
 
 
 def _describe_topics(facts: CollectionFacts) -> str:
-    """Return the number of topics and headings, and how many of them are at the first level."""
+    """Return a clause on topics and headings; empty for a tree of one topic."""
     if facts.topics < 2:
         return ""
     topics, headings = CountedNoun(facts.topics, "topic"), CountedNoun(facts.headings, "heading")

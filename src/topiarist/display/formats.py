@@ -135,7 +135,7 @@ def clock(seconds: float) -> str:
 
 
 def format_time(time: str, now: datetime | None = None) -> str:
-    """Return a moment in local time: 12 March, 14:02; with the year if it is not the current one."""
+    """Return a moment in local time, with the year unless it is the current one; a non-ISO text unchanged."""
     try:
         moment = datetime.fromisoformat(time).astimezone()
     except ValueError:
@@ -175,7 +175,7 @@ def describe_naming(is_title: bool) -> str:
 
 
 def describe_word_use(use: WordUse, use_after: WordUse | None = None) -> str:
-    """Return the use of a word before an edit and, with ``after``, its effect."""
+    """Return a sentence on the use of a word, with the effect of an edit if ``use_after`` is given."""
     count_text = (
         f"“{use.word}” is in {count_noun(use.documents, 'document')}, {count_noun(use.occurrences, 'time')} in all"
     )

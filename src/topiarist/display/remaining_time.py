@@ -49,7 +49,7 @@ class RemainingTime:
 
 
 def growth_share(n_leaves: Sequence[int], criterion: Sequence[float], goal: int | None) -> float:
-    """Return the share of the work that is done when a tree has grown so far.
+    """Return the done share of a grow. Without a goal, the end is estimated from falling gains.
 
     A step takes time in proportion to the leaves. Without a goal, growth ends if a leaf gains less than one hundredth
     of the total gain. Gains are expected to fall as those of a logarithm.
@@ -65,6 +65,7 @@ def _work(leaves: float) -> float:
 
 
 def _expected_end(n_leaves: Sequence[int], criterion: Sequence[float]) -> float:
+    """Return the number of leaves at which growth is expected to end, from the falling gains."""
     now, usual_leaves = n_leaves[-1], 30.0
     earlier = [place for place, leaves in enumerate(n_leaves) if leaves <= now - WINDOW]
     if not earlier:

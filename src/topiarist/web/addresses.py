@@ -135,7 +135,7 @@ def add_judgement(address: str, number: int) -> str:
 
 
 def in_detail(address: str, detail: str) -> str:
-    """Return the address with the current detail, unless it has its own."""
+    """Return the address with the current detail; unchanged with its own one, or without a tree."""
     place, mark, anchor = address.partition("#")
     path, _, values = place.partition("?")
     if not detail or not (path in _PAGES or path.startswith(("/topic/", "/doc/"))):

@@ -137,7 +137,7 @@ def colour_text(
     at: Sequence[int] = (),
     word_labels: WordLabels | None = None,
 ) -> ColouredText:
-    """Return the text in pieces; without ``part``, the part with the first match."""
+    """Return one section of the text in pieces with its legend, by default with the first match."""
     grey = spans(text, view.collection.counting.repeated.forms)
     values, tokens = compute_word_posterior(view, row), list(_select_counted(iter_tokens(view, text), grey))
     parts = max(1, -(-len(tokens) // MAX_WORDS))
@@ -181,7 +181,7 @@ def colour_text(
 
 
 def _select_counted(tokens: Iterator[Token], grey: Sequence[Span]) -> Iterator[Token]:
-    """Yield the words of a text; words of repeated lines have no column."""
+    """Yield all words of a text; words of repeated lines get no column."""
     left = deque(grey)
     for word, start, end, column in tokens:
         while left and left[0][1] <= start:
@@ -190,7 +190,7 @@ def _select_counted(tokens: Iterator[Token], grey: Sequence[Span]) -> Iterator[T
 
 
 def _fill(text: str, begin: int, end: int, looks: list[tuple[int, int, Piece]]) -> Iterator[Piece]:
-    """Yield the pieces that have a look, and the plain text between them."""
+    """Yield coloured pieces and the plain text between them, without overlapping pieces."""
     position = begin
     for start, stop, piece in sorted(looks, key=lambda look: look[0]):
         if start < position:  # pairs of characters of scripts without spaces overlap
@@ -231,6 +231,7 @@ def _create_piece(
     word: str,
     column: int | None,
 ) -> Piece:
+    """Return a word as a piece with its colour, title and topic; without colour if the view hides it."""
     if column is None or by == "none" or (column >= 0 and column not in posterior.rows):
         return Piece(text=text, word=word if column is not None else "")
     root = view.tree.root
@@ -259,7 +260,7 @@ def _create_piece(
 
 
 def _iter_labelled_words(word_labels: WordLabels, text: str, begin: int, end: int) -> Iterator[tuple[int, int, Piece]]:
-    """Yield the words that speak for one label rather than for the others, in its colour."""
+    """Yield words that favour one label, as pieces in its colour with start and end."""
     labels = word_labels.labels[:TOPICS]
     for item in word_labels.words:
         if item.start < begin or item.end > end or item.label >= len(labels):
@@ -278,6 +279,7 @@ def _iter_labelled_words(word_labels: WordLabels, text: str, begin: int, end: in
 
 
 def _list_label_levels(word_labels: WordLabels) -> tuple[Level, ...]:
+    """Return the labels of a document as entries of the legend."""
     return tuple(
         Level(
             level=0, name=label.name, kind=f"t{number}", share=label.share, sign=str(number),
@@ -328,6 +330,7 @@ def _telling(view: View, row: int) -> frozenset[int]:
 
 
 def _mark_matches(pieces: Iterator[Piece], position: int, matches: Sequence[Span]) -> Iterator[Piece]:
+    """Yield pieces with the matches of a query marked in them."""
     left = deque(matches)
     for piece in pieces:
         end = position + len(piece.text)
@@ -339,7 +342,7 @@ def _mark_matches(pieces: Iterator[Piece], position: int, matches: Sequence[Span
 
 
 def _list_levels(view: View, posterior: WordPosterior, tokens: list[Token], main_node: int) -> tuple[Level, ...]:
-    """Return the levels, named by the path of the document's largest topic."""
+    """Return the levels as entries of the legend, named by the path to the largest topic."""
     shares, path = posterior.amounts(tokens, posterior.levels, 0), view.tree.path(main_node)
     result, parts = [], posterior.densest(_parts(tokens), posterior.levels, 0)
     for level, share in enumerate(shares.tolist()):
@@ -366,6 +369,7 @@ def _parts(tokens: list[Token]) -> list[list[Token]]:
 
 
 def _list_words(posterior: WordPosterior, tokens: list[Token], levels: tuple[Level, ...]) -> tuple[Listed, ...]:
+    """Return the words of each level with their counts, the most frequent first."""
     counts = Counter((word, column) for word, _, _, column in tokens if column is not None)
     words: dict[int, list[DocumentWord]] = {}
     for (word, column), times in sorted(counts.items(), key=lambda one: (-one[1], one[0][0])):
@@ -388,6 +392,7 @@ def _list_words(posterior: WordPosterior, tokens: list[Token], levels: tuple[Lev
 def _list_topic_levels(
     view: View, posterior: WordPosterior, tokens: list[Token], colours: dict[int, int]
 ) -> tuple[Level, ...]:
+    """Return the largest topics of a document as entries of the legend, then the rest as one entry."""
     shares, root = posterior.amounts(tokens, posterior.nodes, view.tree.root), view.tree.root
     parts = posterior.densest(_parts(tokens), posterior.nodes, root)
     result = [

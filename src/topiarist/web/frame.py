@@ -84,7 +84,7 @@ def list_open_nodes(view: View, detail: Detail, top: int | None = None) -> froze
 
 
 def ways(view: View, detail: Detail | None, at: Callable[[Detail], str], top: int | None = None) -> tuple[Choice, ...]:
-    """Return links to other details; details that show the same nodes are one link."""
+    """Return links to other details; details with the same nodes are one link, and a single one is none."""
     detail_by_nodes = {list_open_nodes(view, item, top): item for item in DETAILS}
     opened_nodes = None if detail is None else list_open_nodes(view, detail, top)
     if len(detail_by_nodes) < 2:
@@ -101,9 +101,9 @@ def frame(
     detail: Detail = DEFAULT_DETAIL,
     filter_address: str = "",
 ) -> Frame:
-    """Return the frame of a page with the tree open down to the current topic.
+    """Return the frame of a page, with the side tree open down to the topic ``current``.
 
-    ``matching``: hits under each node. ``narrowed``: address of their search, to which topics of the tree then lead.
+    ``matching``: number of hits below each node. ``filter_address``: address of their search, which topic links keep.
     """
     node = view.shape.node_of.get(current, view.tree.root) if current is not None else view.tree.root
     opened_nodes = {*list_open_nodes(view, SIDE_TREE_DETAIL if detail == "all" else detail), *view.tree.path(node)}
@@ -152,7 +152,7 @@ def has_labels(view: View) -> bool:
 
 
 def branch(view: View, node: int, opened: Set[int], current: int = -1, matching: Any = None) -> Row:
-    """Return a row of the tree with its open subtopics."""
+    """Return a row of the tree with its open subtopics; of many siblings, the first few and open ones."""
     result = _row(view, node, current, matching)
     if node not in opened:
         return result
@@ -167,7 +167,7 @@ def branch(view: View, node: int, opened: Set[int], current: int = -1, matching:
 
 
 def _link_search(row: Row, filter_address: str) -> Row:
-    """Return a row whose links narrow a search."""
+    """Return a row whose links keep the search; unchanged without ``filter_address``."""
     if not filter_address:
         return row
     address = f"{filter_address}&topic={row.topic.id}" if row.topic.level else filter_address
@@ -190,6 +190,7 @@ def get_request_path(request: Request) -> str:
 def page_of(
     request: Request, template: str, value: Any, view: View, current: int | None = None, matching: Any = None
 ) -> str:
+    """Return a page as HTML: the value in its template, inside the frame."""
     session: Session = request.app.state.session
     request_path = get_request_path(request) if request.method == "GET" else ""
     filter_address = getattr(value, "clear", "") if matching is not None else ""

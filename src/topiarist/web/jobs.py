@@ -65,7 +65,7 @@ class Job(ProgressReporter):
     """Progress of a fit or another long operation, reported by its thread and read by requests."""
 
     def __init__(self, began: Callable[[], Any] | None = None, kind: str = FIT) -> None:
-        """``began`` is called after the first step; from then on no other writer can change the tree."""
+        """Start the clock; ``began`` is called after the first step, when no other writer can change the tree."""
         self.at, self._began, self.kind = time.monotonic(), began, kind
         self.iteration = 0
         self.about: int | None = None
@@ -90,6 +90,7 @@ class Job(ProgressReporter):
             self._stop.set()
 
     def report(self, event: ProgressEvent) -> None:
+        """Record a progress event. Raise KeyboardInterrupt if a user has stopped the job."""
         if event.kind == STEPS:
             self.step(event.done, event.total)
         elif event.kind == ENDING:
@@ -116,6 +117,7 @@ class Job(ProgressReporter):
         self.done, self.holds = True, False
 
     def page(self) -> JobPage:
+        """Return the progress of the running job, or its result."""
         if self.done:
             phase: Phase = "failed" if self.error else "stopped" if self.stopped else "done"
             return JobPage(
@@ -145,6 +147,7 @@ class Job(ProgressReporter):
         return translate(SENTENCES[self.kind, what], **values) if text else ""
 
     def _describe_end(self, phase: str) -> str:
+        """Return the result of the ended job in words."""
         if phase == "failed":
             return self._said("failed", error=self.error)
         if phase == "done":
@@ -155,6 +158,7 @@ class Job(ProgressReporter):
         return CountedNoun(self.iteration, "iteration") if self.kind == FIT else CountedNoun(self.iteration, "tree")
 
     def _describe_progress(self, left: float | None) -> str:
+        """Return the progress of the running job in words, with the remaining seconds ``left``."""
         if self.ending:
             return self._said("ending")
         if self.stopping:

@@ -18,6 +18,7 @@ class PageCache:
     """Cache of values by key; requests for the same key wait for one computation."""
 
     def __init__(self, max_entries: int = MAX_ENTRIES, largest: int = LARGEST) -> None:
+        """Create an empty cache with limits of entries and bytes."""
         self.kept, self.largest = max_entries, largest
         self._lock = threading.Lock()
         self._known: OrderedDict[Hashable, Any] = OrderedDict()
@@ -27,6 +28,7 @@ class PageCache:
         self._count_bytes = 0
 
     def __call__(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the value of a key; compute and keep it on the first call. Other callers wait."""
         with self._lock:
             if key in self._known:
                 return cast("T", self._latest(key))
@@ -44,7 +46,7 @@ class PageCache:
         return result
 
     def later(self, key: Hashable, make: Callable[[], T]) -> T | None:
-        """Return a value, or None while another thread computes it.
+        """Return a kept value, or start its computation in a thread and return None until it is done.
 
         The next caller gets the error of a failed computation; after that it is tried again.
         """
@@ -60,6 +62,7 @@ class PageCache:
         return None
 
     def _make_beside(self, key: Hashable, make: Callable[[], Any]) -> None:
+        """Compute and keep a value in a thread; keep its error for the next caller."""
         try:
             self(key, make)
         except Exception as error:
@@ -86,6 +89,7 @@ class PageCache:
         return self._known[key]
 
     def _keep(self, key: Hashable, value: Any) -> None:
+        """Keep a value as the newest, and drop the oldest above the limits."""
         with self._lock:
             self._known[key] = value
             self._count_bytes += _count_bytes(value)
@@ -95,6 +99,7 @@ class PageCache:
 
 
 def _count_bytes(value: Any) -> int:
+    """Return the estimated bytes of a value; containers by a sample of their items."""
     if isinstance(value, str | bytes):
         return len(value)
     if isinstance(value, tuple | list):

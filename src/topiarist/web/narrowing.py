@@ -55,7 +55,7 @@ class SearchAddress:
         return addresses.search(values.pop("q"), **values)
 
     def with_condition(self, condition: Filter) -> str:
-        """Return the search with a condition, in the query if it can be typed there."""
+        """Return the address with a condition; empty if neither query nor parameters can express it."""
         text = self.saying(condition)
         if text is not None:
             return self.address(q=text)
@@ -97,7 +97,7 @@ class Narrowing:
 
 
 def branches(view: View, rows: Any, search: SearchAddress) -> tuple[tuple[TopicLine, ...], int]:
-    """Return the topics with most hits, in the order of the tree."""
+    """Return the topics with most hits in the order of the tree, and the number of other topics with hits."""
     if not len(rows):
         return (), 0
     under = view.counts_under(rows)
@@ -113,7 +113,7 @@ def branches(view: View, rows: Any, search: SearchAddress) -> tuple[tuple[TopicL
 
 
 def narrowings(view: View, rows: Any, search: SearchAddress) -> tuple[Narrowing, ...]:
-    """Return the values of columns, dates, types, tags and labels that some hits have and others lack."""
+    """Return links that narrow a search by columns, dates, types, tags and labels; none for one hit."""
     if len(rows) < 2:
         return ()
     sample_rows = rows[:: -(-len(rows) // MAX_COUNTED)]
@@ -186,6 +186,7 @@ def _spell_filters(kind: str, value_counts: dict[str, dict[str, int]], search: S
 
 
 def _create_narrowing(kind: str, value_counts: dict[str, int], scale: float, search: SearchAddress) -> Narrowing:
+    """Return the most frequent values of one kind as links; dates in their order."""
     is_date = kind in ("year", "month")
     best = sorted(value_counts, key=lambda name: (-value_counts[name], name))[: DATES if is_date else SHOWN]
     ways = []
@@ -197,6 +198,7 @@ def _create_narrowing(kind: str, value_counts: dict[str, int], scale: float, sea
 
 
 def _group_dates(months: dict[str, int]) -> tuple[str, dict[str, int]]:
+    """Return numbers of documents by year, or by month if all are of one year."""
     years: Counter[str] = Counter()
     for month, times in months.items():
         years[month[:4]] += times
@@ -204,6 +206,7 @@ def _group_dates(months: dict[str, int]) -> tuple[str, dict[str, int]]:
 
 
 def _count_types(sources: dict[str, int]) -> dict[str, int]:
+    """Return the number of documents of each file type; empty for a single type."""
     type_counts: Counter[str] = Counter()
     for source, times in sources.items():
         _, dot, suffix = source.lower().removesuffix(".gz").rpartition("/")[2].rpartition(".")
@@ -213,6 +216,7 @@ def _count_types(sources: dict[str, int]) -> dict[str, int]:
 
 
 def conditions(view: View, query: Query) -> list[tuple[str, Filter]]:
+    """Return the filters of a query, each with its description."""
     result: list[tuple[str, Filter]] = []
     for item in query.filters:
         value = _find_topic_name(view, item.value) if item.kind == "topic" else item.value
@@ -223,6 +227,7 @@ def conditions(view: View, query: Query) -> list[tuple[str, Filter]]:
 
 
 def _find_topic_name(view: View, typed: str) -> str:
+    """Return the name of a typed topic; the typed text if it does not exist."""
     try:
         return view.names[view.shape.node(view.shape.find(typed))]
     except UsageError:
@@ -230,7 +235,7 @@ def _find_topic_name(view: View, typed: str) -> str:
 
 
 def chips(view: View, query: Query, search: SearchAddress) -> tuple[Choice, ...]:
-    """Return the current conditions, each with the address without it."""
+    """Return the current conditions in words, each with the address of the search without it."""
     result = []
     for name, remaining_query in conditions(view, query):
         rest = " ".join(str(item) for item in query.items if item != remaining_query)

@@ -49,7 +49,7 @@ class TimedSearch(Search):
         why: bool = False,
         related: int | None = None,
     ) -> SearchResult:
-        """Return a page of all hits; of the best hits if the time is up."""
+        """Return hits from ``offset`` on; if the time is up, only of the best hits."""
         with in_time(self.collection):
             return super().page(n, offset, topic=topic, why=why, related=related)
 
@@ -74,7 +74,7 @@ def run_timed_search(view: View, text: str, by: str = "words") -> TimedSearch:
 
 
 def count_found_under(view: View, text: str, by: str) -> Array | None:
-    """Return the number of hits under each node; None if it is unknown."""
+    """Return the number of hits below each node; ``by`` is the search method. None without a result."""
     search = run_timed_search(view, text, by)
     if search.query:
         with suppress(StoppedError, UsageError):
@@ -83,7 +83,7 @@ def count_found_under(view: View, text: str, by: str) -> Array | None:
 
 
 def resolve_query(query: Query) -> Query:
-    """Return the query without repeated terms and without prefixes of one letter."""
+    """Return the query without repeated terms and one-letter prefixes; unchanged without any."""
     items = keep_terms(
         None if isinstance(item, Term) and item.prefix and len(item.words) < SHORTEST else item
         for item in dict.fromkeys(query.items)
@@ -111,7 +111,7 @@ def patience() -> float:
 
 @contextmanager
 def deadline(seconds: float | None = None) -> Iterator[None]:
-    """Limit the time of all index queries of a page together."""
+    """Limit the time of all index queries of a page together, within a block."""
     previous = _page.given, _page.until
     previous_patience = PATIENCE if seconds is None else seconds
     _page.given, _page.until = previous_patience, time.monotonic() + previous_patience
@@ -135,7 +135,7 @@ def counting() -> Iterator[None]:
 
 @contextmanager
 def in_time(collection: Collection) -> Iterator[None]:
-    """Interrupt database queries of a page after its time limit.
+    """Interrupt database queries of a page after its time limit and raise StoppedError.
 
     Search by meaning needs no limit: it reads every document once.
     """
@@ -154,6 +154,7 @@ def in_time(collection: Collection) -> Iterator[None]:
 
 @contextmanager
 def _interrupt_queries() -> Iterator[None]:
+    """Turn an interrupted database query into StoppedError."""
     try:
         yield
     except sqlite3.OperationalError as error:

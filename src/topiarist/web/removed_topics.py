@@ -50,6 +50,8 @@ def sentence(text: str) -> str:
 
 
 def with_topic_names(view: View, error: UsageError) -> tuple[str, str]:
+    """Return message and hint of an error with topic names in place of numbers."""
+
     def name(match: re.Match[str]) -> str:
         node = view.shape.node_of.get(int(match[1]))
         return match[0] if node is None else f"“{view.names[node]}”"

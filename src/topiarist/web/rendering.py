@@ -23,6 +23,7 @@ from topiarist.web.values import plain
 
 @cache
 def environment(language: str = ENGLISH) -> Environment:
+    """Return the templates of a language with their filters and functions."""
     locale = LOCALES[language]
     value = Environment(
         loader=PackageLoader("topiarist.web"),
@@ -105,6 +106,7 @@ def _under(context: Context, address: str) -> str:
 
 @pass_context
 def _spell_words(context: Context, words: Any) -> Any:
+    """Return words in their usual spelling, as a text or a list like the input."""
     spelling = context.get("spelling", {})
     if isinstance(words, str):
         return " ".join(spelling.get(part, part) for part in words.split(" "))
@@ -150,6 +152,7 @@ def _index_of(values: list[Any], value: Any) -> int:
 
 @pass_context
 def _describe_level(context: Context, level: Any) -> tuple[str, float, str, str]:
+    """Return class, share, title and address of a level for the legend bar."""
     text = f"{level.name}: {fine_percent(level.share)}"
     if not level.densest:
         return level.kind, level.share, text, ""

@@ -130,7 +130,7 @@ def write_report(
     tell: Tell | None = None,
     language: str = ENGLISH,
 ) -> int:
-    """Write the report of a collection and return its bytes; ``tell`` receives the number of texts written."""
+    """Write the report of a collection and return its bytes. Raise UsageError for wrong arguments."""
     if documents not in DOCUMENTS:
         raise UsageError(
             f"expected the documents of a report to be one of {', '.join(DOCUMENTS)}, got {documents!r}",
@@ -151,6 +151,7 @@ def write_report(
 
 
 def pieces(view: View, documents: str, tell: Tell | None = None) -> Iterator[str]:
+    """Yield the report as pieces of HTML; ``tell`` receives the number of packed texts."""
     style, script = "".join(map(asset, STYLES)), asset(SCRIPT)
     values: dict[str, Any] = {
         "page": _report(view, documents),
@@ -177,6 +178,7 @@ def _hash(text: str) -> str:
 
 
 def _report(view: View, documents: str) -> Report:
+    """Return the content of the report; documents "none" leaves out names, dates, groups and labels."""
     first, values = overview.load(view, overview.Ask()), model.load(view, model.Ask())
     labels = category_page = None
     if frame.has_labels(view):
@@ -205,6 +207,7 @@ def _report(view: View, documents: str) -> Report:
 
 
 def _load_time(view: View) -> time.TimePage | None:
+    """Return topics over time; None for fewer than two periods."""
     result = time.load(view, time.Ask())
     if len(result.periods) < 2:
         return None
@@ -231,6 +234,7 @@ def _differing(view: View, column: str) -> list[groups.GroupsPage]:
 
 
 def _build_card(view: View, node: int, documents: str) -> Card:
+    """Return a topic with words and typical documents; without documents for "none"."""
     rows = () if documents == "none" else view.collection.tree.nodes[node].rows[:TYPICAL]
     return Card(
         topic_line(view, node),
@@ -249,6 +253,7 @@ def _quoted(view: View, node: int, row: int) -> Quoted:
 
 
 def _list_documents(view: View, topic: int) -> Iterator[Quoted]:
+    """Yield the documents of a topic without their texts."""
     node = view.shape.node(topic)
     rows, shares = view.list_assigned_here(node)
     for start in range(0, len(rows), BATCH):
@@ -264,7 +269,7 @@ def _link(address: str) -> str:
 
 
 def pack_texts(view: View, tell: Tell | None = None) -> Iterator[PackedTexts]:
-    """Yield all documents in the order of their rows."""
+    """Yield all texts with display codes in packed blocks, and call ``tell`` after each block."""
     tell = tell or (lambda done, total: None)
     waiting: list[list[Any]] = []
     size, result = 0, compute_display_codes(view, 0, DEEPEST + 1, MIN_CERTAINTY)

@@ -35,7 +35,7 @@ class OpenReviews:
 
     @contextmanager
     def acquire(self, request: ReviewRequest) -> Iterator[Review]:
-        """Yield a review; it is read again if another process added judgements."""
+        """Yield a review alone; open it first if it is not open or not current."""
         with self._lock:
             review = self._open.pop(request, None)
             if review is None or not review.is_current:

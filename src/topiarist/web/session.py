@@ -101,6 +101,7 @@ class Session:
 
     @contextmanager
     def _waited_for(self) -> Iterator[None]:
+        """Count the request as running within a block, so that background work pauses."""
         with self._answered:
             self._answering += 1
         try:
@@ -117,6 +118,7 @@ class Session:
 
     @staticmethod
     def _has_changed(view: View) -> bool:
+        """Return whether the collection on disk has a newer state than the view."""
         folder = view.collection.folder
         if Manifest.read(folder.path, folder.display_path) != folder.manifest:
             return True
@@ -128,7 +130,7 @@ class Session:
 
     @contextmanager
     def marking(self, wait: float) -> Iterator[Generation]:
-        """Open the documents for writing marks and labels.
+        """Open the documents for writing marks and labels, also while a fit of this server runs.
 
         A fit of this server holds the lock but writes no marks, so that marks do not wait for it.
         """
@@ -146,7 +148,7 @@ class Session:
     def refit(self, expected: str | None = None, edit_number: int | None = None) -> Job:
         """Start a fit unless one is running. ``expected``: the state that must be current.
 
-        ``after``: the edit that asked for the fit; one undo reverts both.
+        ``edit_number``: the edit that asked for the fit; one undo reverts both.
         """
 
         def fit(job: Job) -> None:
@@ -178,6 +180,7 @@ class Session:
         return self._begin(Job(kind=LEARN), learn)
 
     def _begin(self, job: Job, work: Callable[[Job], None]) -> Job:
+        """Run work in a thread and return its job; return the running job if there is one."""
         with self._lock:
             if self.job is not None and not (self.job.done or self.job.recorded):
                 return self.job
@@ -186,6 +189,7 @@ class Session:
         return job
 
     def _run_work(self, job: Job, work: Callable[[Job], None]) -> None:
+        """Run the work of a job, load the new state and end the job; errors become its message."""
         try:
             work(job)
         except TopiaristError as error:
@@ -199,6 +203,7 @@ class Session:
             job.end()
 
     def _make_ready(self) -> None:
+        """Open the newest state, compute its common values and use it for later requests."""
         ready = View.open(self.folder, self._view)
         ready.warm()
         with self._opening:
@@ -206,6 +211,7 @@ class Session:
                 self._view = ready
 
     def describe_job(self) -> JobPage:
+        """Return the job for a program; a finished one counts as shown."""
         job = self.job
         page = NO_JOB if job is None else job.page()
         if job is not None and page.phase in ("done", "stopped"):
@@ -213,7 +219,7 @@ class Session:
         return page
 
     def strip(self, view: View) -> JobPage:
-        """Return the job for the strip of a page; its result is shown once, an error until the next fit."""
+        """Return the job for the status line; a result is returned once, an error until the next fit."""
         job = self.job
         if job is None or (job.shown and not (job.error and view.shape.pending)):
             return NO_JOB
@@ -221,7 +227,7 @@ class Session:
         return job.page()
 
     def keep_for_later(self, documents: Any) -> str:
-        """Remember documents until they are stored; only the last few."""
+        """Keep documents in memory and return their key; the oldest are dropped."""
         key = secrets.token_urlsafe(12)
         with self._lock:
             self.brought[key] = documents
@@ -242,6 +248,7 @@ class Session:
         return sum(len(item.text) for documents in self.brought.values() for item in documents)
 
     def undoable(self, view: View) -> Step | None:
+        """Return the last step that can be undone; None without one."""
         try:
             last = last_step(view.collection.generation)
         except UsageError:

@@ -136,6 +136,7 @@ def paging(total: int, page: int, at: Callable[[int], str], per_page: int = PER_
 
 
 def topic_line(view: View, node: int, matching: int | None = None, **values: Any) -> TopicLine:
+    """Return a topic with name, words, size and address, for a list."""
     topic = view.shape.topics[node]
     return TopicLine(
         id=topic,
@@ -155,6 +156,7 @@ def topic_line(view: View, node: int, matching: int | None = None, **values: Any
 
 
 def path_to(view: View, node: int) -> tuple[Step, ...]:
+    """Return the topics from the root to a node."""
     return tuple(
         Step(view.shape.topics[step], view.names[step], addresses.topic(view.shape.topics[step]), view.branches[step])
         for step in view.tree.path(node)
@@ -192,6 +194,7 @@ def hit_line(view: View, hit: Hit, **values: Any) -> DocumentLine:
 def document_lines(
     view: View, rows: Sequence[int], address: Callable[[str, int], str], words: Sequence[str] = (), node: int = -1
 ) -> tuple[DocumentLine, ...]:
+    """Return documents for a list, with ``words`` marked and shares of ``node``."""
     collection = view.collection
     documents = collection.documents.load_many(rows, texts=False)
     copies = count_copies(collection.copies, rows)
@@ -218,6 +221,7 @@ def document_lines(
 
 
 def excerpt(text: str, words: Sequence[str]) -> Pieces:
+    """Return the excerpt with most of the words, with the words marked."""
     query_words = {part for word in words for part in word.split()}
     begin = text[:READ]
     return build_snippet(

@@ -38,6 +38,7 @@ class View(Figures):
     """Statistics of one state of a collection, for all pages."""
 
     def __init__(self, collection: Collection) -> None:
+        """Create the view with empty caches."""
         super().__init__(collection)
         self.number = collection.number
         self.mark = identify_state(collection)  # in forms: an edit is made of the tree that somebody saw, or not at all
@@ -51,7 +52,7 @@ class View(Figures):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of topics; the root is named in the language of the reader."""
+        """Names of topics; the root is named in the current language."""
         language = current_language()
         if language not in self._names:
             topic_names, root = list(self.own_names), self.tree.root
@@ -80,7 +81,7 @@ class View(Figures):
         return result
 
     def _take_over(self, earlier: View) -> None:
-        """Take cached values of the same parts, and of the same form of the tree."""
+        """Take cached values that another view shares; none of another generation."""
         collection, earlier_collection = self.collection, earlier.collection
         if (
             collection.generation.folder != earlier_collection.generation.folder
@@ -159,7 +160,7 @@ class UnnamedView(View):
 
     @cached(STATE)
     def own_names(self) -> tuple[str, ...]:
-        """Return the words of topics, without names that users gave."""
+        """Names of topics made of their words, without names by users."""
         nodes = self.collection.tree.nodes
         return tuple(
             ROOT_NAME if node == self.tree.root else name if nodes[node].words else NO_WORDS

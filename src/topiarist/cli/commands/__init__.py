@@ -48,6 +48,7 @@ class LazyCommands(Mapping[str, Any]):
         self._loaded: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
+        """Return a command; import and build it on first use. An unknown name is a KeyError."""
         if name not in self._loaded:
             if name not in COMMANDS:
                 raise KeyError(name)
@@ -111,7 +112,7 @@ def options(
 
 
 def _make_command(command: Any) -> Callable[..., None]:
-    """A function with the options of a command as its arguments; what goes wrong in it is explained."""
+    """Return a function with the options as parameters, which runs the command and explains errors."""
     declaration = signature(command.Options)
 
     def run_command(ctx: typer.Context, **parameters: Any) -> None:

@@ -26,7 +26,7 @@ class Options(WritingOptions):
 
 
 def run(options: Options) -> None:
-    """Look at everything; leave with 4 if something is damaged."""
+    """Check a collection, or repair it on request, and print the findings. Exit with 4 if it is damaged."""
     from topiarist.collection.check import check_folder, repair_folder
 
     screen = Screen(options)
@@ -42,6 +42,7 @@ def run(options: Options) -> None:
 
 
 def _show(screen: Screen, options: Options, findings: list[Finding], is_damaged: bool) -> None:
+    """Print the verdict, each finding with its advice, and the next command."""
     from topiarist.collection.check import REPAIR
 
     folder = one_line(options.folder)

@@ -23,6 +23,7 @@ class Options(FolderOptions):
 
 
 def run(options: Options) -> None:
+    """Compare two trees, or a tree before and after its last edit, and print the differences."""
     from topiarist.collection.collection import Collection
     from topiarist.collection.shape.history import summarise_step
     from topiarist.collection.state import open_state_before_last

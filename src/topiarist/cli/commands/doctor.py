@@ -63,6 +63,7 @@ def run(options: Options) -> None:
 
 
 def _collect_environment() -> dict[str, str]:
+    """Return versions, missing packages, readers, parsers, GPU and full-text search by name, as texts."""
     from topiarist.execution.threads import count_available_cores
 
     environment = {
@@ -83,6 +84,7 @@ def _collect_environment() -> dict[str, str]:
 
 
 def _describe_readers() -> str:
+    """Return the readable file formats, and the missing packages with the command that installs them."""
     from topiarist.text.parsers.worker import OFFICE
 
     missing = {kind: module for kind, module in READERS.items() if importlib.util.find_spec(module) is None}
@@ -94,6 +96,7 @@ def _describe_readers() -> str:
 
 
 def _describe_kernels(console: Console, *, warm: bool) -> str:
+    """Return whether the kernels are compiled. With ``warm`` compile the missing ones and return the time."""
     from topiarist.models.engine.compilation import missing_kernels, prepare_kernels
 
     missing = [dtype for dtype, sets in SETS.items() if missing_kernels(dtype, *sets)]
@@ -120,7 +123,7 @@ def _describe_parsers() -> str:
 
 
 def _describe_gpu() -> str:
-    """Return the GPU of ``device="cuda"``; numba is loaded only if there is a driver."""
+    """Return the GPU of ``device="cuda"``, or what is missing. Load numba only if there is a driver."""
     if not (find_library("cuda") or find_library("nvcuda")):
         return "no CUDA driver: everything runs on the processor"
     from numba import cuda
@@ -132,6 +135,7 @@ def _describe_gpu() -> str:
 
 
 def _has_fts5() -> bool:
+    """Return whether SQLite has the full-text index FTS5."""
     try:
         sqlite3.connect(":memory:").execute("CREATE VIRTUAL TABLE t USING fts5(x)")
     except sqlite3.OperationalError:

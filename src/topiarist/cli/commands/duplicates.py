@@ -44,6 +44,7 @@ def run(options: Options) -> None:
 
 
 def _list_copies(screen: Screen, options: Options, collection: Collection) -> None:
+    """Print the originals with their copies, or all of them as JSON."""
     from topiarist.collection.copies import list_duplicates
     from topiarist.collection.grow.exclusions import describe_duplicates
 
@@ -68,6 +69,7 @@ def _list_copies(screen: Screen, options: Options, collection: Collection) -> No
 
 
 def _describe_copy(copy: Copy) -> dict[str, Any]:
+    """Return a copy as JSON data, with the words that only one of the two texts has."""
     return {
         "id": copy.id, "title": copy.title, "shared": round(copy.shared, 4), "exact": copy.exact,
         "only_here": copy.only_here, "only_original": copy.only_original,
@@ -75,6 +77,7 @@ def _describe_copy(copy: Copy) -> dict[str, Any]:
 
 
 def _print_group(screen: Screen, group: CopiesOf, *, is_complete: bool) -> None:
+    """Print an original and its copies, all of them or the first few."""
     exact = sum(copy.exact for copy in group.copies)
     screen.print()
     screen.print_titled("", group.title, group.id)
@@ -84,6 +87,7 @@ def _print_group(screen: Screen, group: CopiesOf, *, is_complete: bool) -> None:
 
 
 def _print_copy(screen: Screen, copy: Copy) -> None:
+    """Print a copy with its share of common words and the differing words."""
     screen.print_titled(f"  {whole_percent(copy.shared):>5}  ", copy.title, copy.id)
     words = {"only here": copy.only_here, "only in the original": copy.only_original}
     if differences := [f"{where}: {one_line(', '.join(there))}" for where, there in words.items() if there]:
@@ -91,6 +95,7 @@ def _print_copy(screen: Screen, copy: Copy) -> None:
 
 
 def _list_similar_pairs(screen: Screen, options: Options, collection: Collection) -> None:
+    """Print pairs of documents with similar vectors. Raise UsageError without vectors."""
     from topiarist.collection.alike import find_similar_pairs
 
     result = find_similar_pairs(collection, options.min_cosine)

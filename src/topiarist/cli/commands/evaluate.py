@@ -31,6 +31,7 @@ class Options(WritingOptions):
 
 
 def run(options: Options) -> None:
+    """Print the quality of the tree. On request, grow other trees and print the stability of its topics."""
     from topiarist.collection.classify.tree_quality import evaluate_tree, find_odd_headings
     from topiarist.collection.describe.statistics import Figures
     from topiarist.collection.grow.regrowth import load_stability
@@ -55,7 +56,7 @@ def run(options: Options) -> None:
 
 
 def measure_stability(collection: Collection, n_threads: int | None = None) -> TopicStability | None:
-    """Grow other trees, with a bar on a terminal; None if the user stopped before the first was grown."""
+    """Grow more trees with a progress bar. Return None if the user stops before the first is grown."""
     from topiarist.collection.grow.regrowth import N_TREES, check_steadiness
 
     title = "Growing trees from other halves of the documents"
@@ -65,7 +66,7 @@ def measure_stability(collection: Collection, n_threads: int | None = None) -> T
 
 
 def describe_stability(collection: Collection, found: TopicStability) -> Iterator[str]:
-    """Yield the number of topics of each kind, and the topics that came back least."""
+    """Yield lines: the number of topics of each stability, and the least stable topics."""
     told = ", ".join(f"{number:,} {word}" for word, number in found.counts().items())
     n_topics, n_headings = found.count_topics(collection.outline)
     nouns = f"{count_noun(n_topics, 'topic')} and {count_noun(n_headings, 'heading')}"

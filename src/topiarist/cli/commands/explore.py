@@ -33,6 +33,7 @@ class Options:
 
 
 def run(options: Options) -> None:
+    """Allow the folders of original files, then serve the collection until the process is stopped."""
     from topiarist.collection.grow.allowed_folders import grant_originals
     from topiarist.web.http.serving import serve
 

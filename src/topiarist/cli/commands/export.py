@@ -50,6 +50,7 @@ class Options(FolderOptions):
 
 
 def run(options: Options) -> None:
+    """Write a table, the tree or the model to a file or to standard output, and print the numbers."""
     from topiarist.cli.terminal.targets import check_file, check_model
     from topiarist.collection.describe.export import format_tree, make_table
     from topiarist.collection.describe.tables import write_table
@@ -86,7 +87,7 @@ def run(options: Options) -> None:
 
 
 def _choose_format(options: Options) -> tuple[str, str]:
-    """Return the format of the file, and what is written."""
+    """Return file format and content, from options and file name. Raise UsageError if they clash."""
     from topiarist.collection.describe.export import TREE_FORMATS
     from topiarist.collection.describe.tables import TABLE_FORMATS
 
@@ -122,6 +123,7 @@ def _choose_format(options: Options) -> tuple[str, str]:
 
 
 def _write(text: bytes, target: str) -> None:
+    """Write text to a new file or to standard output."""
     from topiarist.storage.sealed_folder import new_file
 
     if target == STANDARD_OUTPUT:

@@ -118,6 +118,7 @@ class Account:
         return f"{documents} in {count_noun(self.number, 'passage')}" if self.passages else documents
 
     def passing(self, rows: Iterable[FiledDocument]) -> Iterator[FiledDocument]:
+        """Yield the documents unchanged, and count them on the way."""
         for row in rows:
             self.number += 1
             if is_passage(row.document):
@@ -135,7 +136,7 @@ class Account:
 
 
 def run(options: Options) -> None:
-    """Read, place, print; keep and move if that was asked for."""
+    """Read documents and print their topics. Store them and move their files on request."""
     from topiarist.collection.collection import Collection
     from topiarist.collection.describe.tables import write_table
     from topiarist.collection.document_vectors import describe_missing_vectors
@@ -174,6 +175,7 @@ def run(options: Options) -> None:
 
 
 def _format(options: Options) -> str:
+    """Return the output format, and check it and the output file. Raise UsageError if they do not fit."""
     from topiarist.cli.terminal.targets import check_file
     from topiarist.collection.describe.tables import TABLE_FORMATS, find_table_format
 
@@ -192,6 +194,7 @@ def _format(options: Options) -> str:
 
 
 def _open_reading(collection: Collection, options: Options) -> Reading:
+    """Return an open reading of the new sources, with the reading settings of the collection."""
     settings = options.reading_settings(collection)
     return read(
         options.new,
@@ -207,6 +210,7 @@ def _open_reading(collection: Collection, options: Options) -> Reading:
 def _file_documents(
     screen: Screen, collection: Collection, documents: Reading, options: Options
 ) -> Iterator[FiledDocument]:
+    """Yield filed documents. Store them in the collection if the options ask for it."""
     from topiarist.collection.document_vectors import vector_source
     from topiarist.collection.file.arrivals import add_documents, file_documents
 
@@ -255,6 +259,7 @@ def _add_batches(
 
 
 def _flush_rows(rows: Iterable[FiledDocument], *, flush: bool) -> Iterator[FiledDocument]:
+    """Yield the documents unchanged. With ``flush``, empty the output buffer after each one."""
     for row in rows:
         yield row
         if flush:
@@ -262,6 +267,7 @@ def _flush_rows(rows: Iterable[FiledDocument], *, flush: bool) -> Iterator[Filed
 
 
 def _print_table(screen: Screen, rows: Iterable[FiledDocument], *, flush: bool) -> None:
+    """Print each document with its path, deciding words, labels and other topics."""
     for row in _flush_rows(rows, flush=flush):
         title = one_line(row.document.title or row.document.id)
         steps = zip(row.path, row.certainty, strict=True)
@@ -282,6 +288,7 @@ def _print_table(screen: Screen, rows: Iterable[FiledDocument], *, flush: bool) 
 
 
 def _encode_row(collection: Collection, row: FiledDocument) -> dict[str, Any]:
+    """Return a filed document as a record for tables and JSON lines."""
     from topiarist.trees.exchange import format_path
 
     outline = collection.outline
@@ -298,6 +305,7 @@ def _encode_row(collection: Collection, row: FiledDocument) -> dict[str, Any]:
 
 
 def _propose_groups(screen: Screen, collection: Collection, account: Account, options: Options) -> tuple[NewTopic, ...]:
+    """Return proposed topics of the unusual documents; none without ``--branch``."""
     from topiarist.collection.file.new_topics import propose_topics
 
     if not options.branch or not account.unusual:
@@ -308,6 +316,7 @@ def _propose_groups(screen: Screen, collection: Collection, account: Account, op
 
 
 def _move_files(screen: Screen, account: Account, options: Options) -> dict[str, str]:
+    """Move files into folders of their topics and print them. Return old and new paths; may be empty."""
     from topiarist.collection.file.file_moves import move_files, plan_moves
 
     if options.move_to is None:
@@ -324,6 +333,7 @@ def _move_files(screen: Screen, account: Account, options: Options) -> dict[str,
 
 
 def _print_summary(screen: Screen, account: Account, options: Options, seconds: float) -> None:
+    """Print the number of documents at the root, in lower topics and without topic, and the speed."""
     misfits = sum(bool(row.misfit) for row in account.unusual)
     at = {
         "at the root": account.levels[0] - misfits,
@@ -340,6 +350,7 @@ def _print_summary(screen: Screen, account: Account, options: Options, seconds: 
 
 
 def _print_columns(screen: Screen, collection: Collection, documents: Reading, options: Options) -> None:
+    """Print the columns that were read, and the columns of the collection that are missing."""
     from topiarist.collection.grow.read_as_grown import describe_columns, find_missing_columns
 
     for sentence in describe_columns(documents.chosen):
@@ -351,6 +362,7 @@ def _print_columns(screen: Screen, collection: Collection, documents: Reading, o
 
 
 def _print_copies(screen: Screen, account: Account) -> None:
+    """Print the documents that are copies of documents in the collection."""
     if not account.copies:
         return
     exact = sum(row.shared == 1.0 for row in account.copies)
@@ -365,6 +377,7 @@ def _print_copies(screen: Screen, account: Account) -> None:
 def _print_unusual(
     screen: Screen, collection: Collection, account: Account, groups: tuple[NewTopic, ...], options: Options
 ) -> None:
+    """Print the unusual documents, with proposed topics or the command that creates a topic."""
     if not account.unusual:
         return
     n_far, by_vectors = sum(row.far for row in account.unusual), ""
@@ -389,6 +402,7 @@ def _print_unusual(
 
 
 def _print_groups(screen: Screen, groups: tuple[NewTopic, ...]) -> None:
+    """Print proposed topics with their words and the edit that creates each."""
     from topiarist.collection.file.new_topics import BY_WORDS
     from topiarist.collection.shape.edit_language import format_edit
 
@@ -405,6 +419,7 @@ def _print_groups(screen: Screen, groups: tuple[NewTopic, ...]) -> None:
 
 
 def _print_next_commands(screen: Screen, options: Options) -> None:
+    """Print the next commands; after filing without storing, the same command with ``--add``."""
     if options.keeps:
         screen.next("tree FOLDER", "find FOLDER WORDS")
     elif options.dry_run:
@@ -418,6 +433,7 @@ def _print_next_commands(screen: Screen, options: Options) -> None:
 def _build_body(
     account: Account, groups: tuple[NewTopic, ...], moved: dict[str, str], documents: Reading, options: Options
 ) -> dict[str, Any]:
+    """Return the result of a run as JSON data."""
     return {
         "added": options.keeps,
         "documents": account.number,

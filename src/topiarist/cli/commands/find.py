@@ -85,7 +85,7 @@ class Answer:
 
 
 def run(options: Options) -> None:
-    """Search, print, leave with 1 if nothing was found."""
+    """Run a query, a file of queries or a saved search, and print the hits. Exit with 1 without hits."""
     typed = bool(options.query or options.like or options.not_)
     ways = [typed, options.queries, options.saved, options.list_saved, options.delete_saved]
     if sum(map(bool, ways)) != 1:
@@ -105,7 +105,7 @@ def run(options: Options) -> None:
 
 
 def _load_saved(screen: Screen, collection: Collection, options: Options) -> Options:
-    """Return the options with the query of a saved search."""
+    """Return the options with the query of a saved search. Print a note if its topic is lost."""
     from topiarist.collection.search.saved_searches import find_saved_search, find_search_topic
 
     saved, topic = find_saved_search(collection, options.saved or ""), options.topic
@@ -118,6 +118,7 @@ def _load_saved(screen: Screen, collection: Collection, options: Options) -> Opt
 
 
 def _find(screen: Screen, collection: Collection, options: Options) -> None:
+    """Run one query, then tag, save and print as the options say. Exit with 1 without hits."""
     from topiarist.collection.search.saved_searches import SavedSearch
 
     words, like, unlike = options.query or [], options.like or [], options.not_ or []
@@ -146,6 +147,7 @@ def save(screen: Screen, collection: Collection, search: SavedSearch) -> None:
 
 
 def _manage_saved_searches(screen: Screen, collection: Collection, options: Options) -> None:
+    """Delete a saved search or list all, and print the result."""
     from topiarist.collection.search.saved_searches import delete_search, find_search_topic, list_saved_searches
     from topiarist.collection.search.search import DEFAULT_METHOD
 
@@ -170,7 +172,7 @@ def _manage_saved_searches(screen: Screen, collection: Collection, options: Opti
 
 
 def _find_all(screen: Screen, collection: Collection, options: Options) -> None:
-    """One query after the other: a row for each hit, or a line of JSON for each query; 1 if none finds anything."""
+    """Run queries of a file. Print rows of hits, or JSON lines of queries. Exit with 1 without hits."""
     answers = []
     if not options.json:
         print("query", "rank", "score", "id", "title", "related", sep="\t")
@@ -193,6 +195,7 @@ def _find_all(screen: Screen, collection: Collection, options: Options) -> None:
 
 
 def _read_queries(path: str) -> list[str]:
+    """Read queries from a file or standard input, without comments. Raise UsageError without any."""
     try:
         text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -205,6 +208,7 @@ def _read_queries(path: str) -> list[str]:
 
 
 def _tag(screen: Screen, collection: Collection, options: Options, answers: list[Answer]) -> None:
+    """Tag the hits of the answers and print their number; nothing without ``--tag``."""
     from topiarist.collection.passages import count_documents
 
     if options.tag is None:
@@ -216,6 +220,7 @@ def _tag(screen: Screen, collection: Collection, options: Options, answers: list
 
 
 def answer_query(collection: Collection, options: Options, query: str) -> Answer:
+    """Run a query and return its hits, topics and counts."""
     from topiarist.collection.passages import count_documents
     from topiarist.collection.search.hits import count_topic_hits, descend
     from topiarist.collection.search.search import METHODS, Search
@@ -241,6 +246,7 @@ def answer_query(collection: Collection, options: Options, query: str) -> Answer
 
 
 def _print_answer(screen: Screen, options: Options, answer: Answer) -> None:
+    """Print notes, topics, hits and next commands. ``--down`` prints steps down the tree instead."""
     result = answer.result
     if result.read_as:
         screen.say(f"Read as: {result.read_as}")
@@ -282,13 +288,14 @@ def _list_next(options: Options, answer: Answer) -> list[tuple[str, ...]]:
 
 
 def _format_repeat_command(options: Options) -> tuple[str, tuple[str, ...]]:
-    """Return the command with its query and examples, and the values that stand in it."""
+    """Return the command with ``{}`` for each query word and example, and the values to fill in."""
     query, like, unlike = options.query or [], options.like or [], options.not_ or []
     command = f"find FOLDER{' {}' * len(query)}{' --like {}' * len(like)}{' --not {}' * len(unlike)}"
     return command, (*query, *like, *unlike)
 
 
 def _describe_answer(options: Options, answer: Answer) -> list[str | tuple[str, str]]:
+    """Return the first sentence of an answer, as parts with styles."""
     total, query, unit = answer.result.total, (one_line(answer.query), "bold"), answer.unit
     half = [topic for topic in answer.topics if topic.documents > answer.n_rows / 2 and answer.n_rows > 1]
     deepest = join_path(max(half, key=lambda topic: len(topic.path)).path) if half else ""
@@ -308,6 +315,7 @@ def _describe_answer(options: Options, answer: Answer) -> list[str | tuple[str, 
 
 
 def _print_places(screen: Screen, answer: Answer) -> None:
+    """Print the topics of the hits, with their numbers of hits and documents."""
     screen.heading("Topics of the matches" if answer.matching else f"Topics of the {answer.n_rows:,} nearest documents")
 
     def print_topic(topic: TopicHits) -> None:
@@ -340,6 +348,7 @@ def _print_descent(screen: Screen, options: Options, descent: Descent) -> None:
 
 
 def _print_branch(screen: Screen, branch: Subtopic, of: int, indent: str) -> None:
+    """Print a topic with its number of hits, their share of ``of``, and its words."""
     name = screen.fits(branch.name, (screen.width or 100) // 2)
     kept = f"{branch.documents:,} "
     words = ", ".join(map(one_line, branch.words))
@@ -348,7 +357,7 @@ def _print_branch(screen: Screen, branch: Subtopic, of: int, indent: str) -> Non
 
 
 def show_hit(screen: Screen, number: int, hit: Hit) -> None:
-    """A document that was found: title, place, and the text around the words."""
+    """Print a hit: title, topic, facts, snippet, number of copies and explanation."""
     screen.print()
     screen.cut(f"{number:>3}  ", (one_line(hit.title or hit.id), "bold"))
     place = join_path(hit.place.path)
@@ -366,6 +375,7 @@ def show_hit(screen: Screen, number: int, hit: Hit) -> None:
 
 
 def _print_explanation(screen: Screen, explanation: Explanation) -> None:
+    """Print the words and topics that contribute most to the score of a hit."""
     total = max(explanation.score, 1e-300)
     for reason in explanation.words[:REASONS]:
         sense = f"  in the sense of {', '.join(reason.sense[:SENSE])}" if reason.sense and reason.topic > 0 else ""

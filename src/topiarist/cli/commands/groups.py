@@ -37,6 +37,7 @@ class Options(FolderOptions):
 
 
 def run(options: Options) -> None:
+    """Print the columns that form groups, or the topics that differ between groups of one column."""
     from topiarist.collection.describe.statistics import Figures
     from topiarist.collection.trends.by_group import find_topics_by_group, list_groupings
 
@@ -61,6 +62,7 @@ def run(options: Options) -> None:
 
 
 def _print_groups(screen: Screen, groups: ByGroup, number: int) -> None:
+    """Print notes on the groups, then each group with its more and less frequent topics."""
     both, several, without = groups.n_both, groups.n_several_values, 0 if groups.pair else groups.n_without_value
     names = [*map(one_line, groups.names)]
     if groups.pair:
@@ -91,6 +93,7 @@ def _print_groups(screen: Screen, groups: ByGroup, number: int) -> None:
 
 
 def _print_topics(screen: Screen, lead: str, topics: Sequence[TopicShare], number: int) -> None:
+    """Print topics of a group with their shares, the shares elsewhere and the ratios."""
     for topic in topics[:number]:
         name = f"  {lead}  {screen.fits(topic.name, NAME) if screen.width else one_line(topic.name):<{NAME}}"
         share_text = f"{share_between(topic.share, topic.low, topic.high)}, others {percent(topic.others)}: "

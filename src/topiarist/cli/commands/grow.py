@@ -82,7 +82,7 @@ FEWEST_FILES = 20  # of which the share that was read says how long the rest tak
 
 
 def topics_number(text: str) -> int | None:
-    """A number of topics; None for ``auto``."""
+    """Return a number of topics, or None for ``auto``. Other texts are a BadParameter error."""
     if str(text) == "auto":
         return None
     if not str(text).isdecimal() or int(text) < 1:
@@ -91,7 +91,7 @@ def topics_number(text: str) -> int | None:
 
 
 def memory_size(text: str) -> int:
-    """Bytes: ``2GB``, ``500MB``, ``1.5 GiB``."""
+    """Return bytes of a size such as ``2GB`` or ``1.5 GiB``. Other texts are a BadParameter error."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?)b?|b?)", str(text).strip().lower())
     if not match:
         raise typer.BadParameter(f"expected a size such as 2GB or 500MB, got {text}")
@@ -137,6 +137,7 @@ class Options(SourceOptions, MetadataOptions):
 
 
 def run(options: Options) -> None:
+    """Grow, save and print a tree, or only estimate it. Grow nothing if the same collection exists."""
     from topiarist.cli import grow_result
     from topiarist.cli.terminal.stop_signal import Stop, stoppable
     from topiarist.cli.terminal.targets import check_figure
@@ -201,7 +202,7 @@ def run(options: Options) -> None:
 
 
 def _open_blocks(options: Options, ends: ExitStack) -> BlockGrowth:
-    """Return where blocks of documents are computed; a cluster is released at the end."""
+    """Return the plan for growth in blocks of documents; the stack closes its cluster."""
     from topiarist.collection.grow.block_growth import BlockGrowth
 
     if options.cluster is None:
@@ -223,7 +224,7 @@ def _vector_file(options: Options) -> str | None:
 
 
 def _read_vector_options(options: Options) -> dict[str, Any]:
-    """Return what identifies the embeddings; empty without any."""
+    """Return what identifies the embeddings: file, size and time, or program names; empty without any."""
     if (file := _vector_file(options)) is not None:
         status = os.stat(file)
         return {"vectors": [os.path.abspath(file), status.st_size, status.st_mtime_ns]}
@@ -232,6 +233,7 @@ def _read_vector_options(options: Options) -> dict[str, Any]:
 
 
 def _build_recipe(options: Options) -> Recipe:
+    """Return the checked recipe of the options. Read the files of hierarchy and fields. Raise UsageError."""
     from topiarist.estimators.common.options import check_device
 
     check_device(options.device)
@@ -262,7 +264,7 @@ def _build_recipe(options: Options) -> Recipe:
 
 
 def _read_fields(setting: str) -> str:
-    """Return the lines of a list of fields; "auto" and "none" stay."""
+    """Return the fields in a file as lines, "auto" or "none". Print fields without known words to stderr."""
     if setting in ("auto", "none"):
         return setting
     if not Path(setting).is_file():
@@ -282,6 +284,7 @@ def _read_fields(setting: str) -> str:
 
 
 def _read_hierarchy(name: str) -> Tree:
+    """Read a tree or thesaurus from a file. Print a note on skipped concepts to standard error."""
     from topiarist.trees import exchange, thesaurus
 
     text = Path(name).read_text("utf-8")
@@ -294,6 +297,7 @@ def _read_hierarchy(name: str) -> Tree:
 
 
 def _print_dry_run(stream: Stream, options: Options) -> None:
+    """Print the files that would be read, and the estimated time and memory. Close the stream."""
     from topiarist.collection.grow.estimate import estimate_grow
 
     limits = {"leaves": options.topics, "limit": options.limit}
@@ -317,6 +321,7 @@ def _print_dry_run(stream: Stream, options: Options) -> None:
 
 
 def _create_progress(options: Options, stop: Stop) -> Progress:
+    """Return the reporter of the output mode: silent, JSON lines, a terminal screen or plain lines."""
     from topiarist.cli.terminal.grow_progress import Events, Lines, Progress, Screen
 
     title = ", ".join(options.shown_sources)

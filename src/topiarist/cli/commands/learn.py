@@ -46,6 +46,7 @@ class Options(WritingOptions):
 
 
 def run(options: Options) -> None:
+    """Learn categories or a label mixture, and print its quality. Print ids that the collection lacks."""
     from topiarist.collection.classify.label_mixture import learn_mixture
     from topiarist.collection.classify.learning import learn_categories
 
@@ -79,6 +80,7 @@ def run(options: Options) -> None:
 
 
 def _load_labels(collection: Collection, options: Options) -> tuple[dict[str, tuple[str, ...]] | None, list[str]]:
+    """Return the labels in a file by document id, and unknown ids; None and no ids without a file."""
     from topiarist.collection.classify.label_sources import read_labels
 
     if options.labels is None:
@@ -96,6 +98,7 @@ def _load_labels(collection: Collection, options: Options) -> tuple[dict[str, tu
 
 
 def _print_quality(screen: Screen, quality: Quality) -> None:
+    """Print accuracy on held-out documents, a table of categories and the words of each."""
     if quality.column:
         screen.print(f"Labels are taken from the column {one_line(quality.column)}.")
     kind = "several a document" if quality.several else "one a document"
@@ -130,6 +133,7 @@ def _print_category(screen: Screen, category: CategoryQuality) -> None:
 
 
 def _describe_accuracy(n_held_out: int, measure: str, accuracy: float, interval: tuple[float, float] | None) -> str:
+    """Return a sentence on the accuracy, with its interval if the sample is small."""
     lead = f"Of {count_noun(n_held_out, 'document')} held out: {measure}"
     if interval is None:
         return f"{lead} {percent(accuracy)}"
@@ -137,6 +141,7 @@ def _describe_accuracy(n_held_out: int, measure: str, accuracy: float, interval:
 
 
 def _show_mixture(screen: Screen, mixture: LabelMixture) -> None:
+    """Print the accuracy of a mixture, and its labels with components and typical documents."""
     if mixture.column:
         screen.print(f"Labels are taken from the column {one_line(mixture.column)}.")
     screen.print(

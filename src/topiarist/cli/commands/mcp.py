@@ -23,6 +23,7 @@ class Options:
 
 
 def run(options: Options) -> None:
+    """Serve the tools on standard input and output. Raise ResourceError if the package mcp is missing."""
     try:
         from topiarist.cli import reading_server
     except ModuleNotFoundError as error:

@@ -52,6 +52,7 @@ class Options(WritingOptions):
 
 
 def run(options: Options) -> None:
+    """Print candidate names, apply picked names, or ask a language model for names."""
     from topiarist.collection.shape.language_model import NamingProgram, NamingServer
 
     _check(options)
@@ -71,6 +72,7 @@ def run(options: Options) -> None:
 
 
 def _check(options: Options) -> None:
+    """Raise UsageError if options exclude each other or the output file cannot be written."""
     typed = {"--with": options.with_ is not None, "--at": options.at is not None, "--pick": bool(options.pick)}
     ways = [name for name, is_typed in typed.items() if is_typed]
     if len(ways) > 1:
@@ -94,6 +96,7 @@ def _check(options: Options) -> None:
 
 
 def _print_candidates(screen: Screen, collection: Collection, top: int | None) -> None:
+    """Print each topic with its candidate names, or all as JSON."""
     from topiarist.collection.shape.names import collect_topic_facts
 
     outline, topics = collection.outline, collect_topic_facts(collection, top, titles=False)
@@ -121,6 +124,7 @@ def _print_candidates(screen: Screen, collection: Collection, top: int | None) -
 
 
 def _apply_picks(screen: Screen, collection: Collection, picks: Sequence[str]) -> None:
+    """Rename topics to their picked candidates and print the changes."""
     from topiarist.collection.shape.names import collect_topic_facts, make_renames, pick_names
 
     topics = collect_topic_facts(collection, titles=False)
@@ -132,6 +136,7 @@ def _apply_picks(screen: Screen, collection: Collection, picks: Sequence[str]) -
 def _propose(
     screen: Screen, collection: Collection, top: int | None, name_source: NamingProgram | NamingServer, options: Options
 ) -> None:
+    """Ask a language model for names, write or apply them, and print them. Exit if a proposal is refused."""
     from topiarist.collection.shape.edit_language import encode_edit
     from topiarist.collection.shape.names import collect_topic_facts, make_renames, propose_names, update_proposals
 
@@ -159,6 +164,7 @@ def _propose(
 
 
 def _print_proposals(screen: Screen, proposals: Sequence[NameProposal], *, is_applied: bool) -> None:
+    """Print old and proposed names with the next commands, or all as JSON."""
     if screen.options.json:
         screen.json({"applied": is_applied, "proposals": [proposal.to_dict() for proposal in proposals]})
         return

@@ -42,6 +42,7 @@ class Options(WritingOptions):
 
 
 def run(options: Options) -> None:
+    """Remove or forget the chosen documents and print them. ``--dry-run`` only prints."""
     from topiarist.collection.remove.erasure import preview_forgetting
     from topiarist.collection.remove.removal import choose_documents, preview_removal, remove_documents
 
@@ -65,6 +66,7 @@ def run(options: Options) -> None:
 def _print_preview(
     screen: Screen, collection: Collection, removal: Removal, verb: str, earlier: EarlierRemovals | None = None
 ) -> None:
+    """Print the documents, their topics and what is left, or all as JSON."""
     from topiarist.collection.remove.erasure import describe_extent
 
     outline = collection.outline
@@ -85,6 +87,7 @@ def _print_preview(
 
 
 def _forget(screen: Screen, collection: Collection, removal: Removal, earlier: EarlierRemovals) -> None:
+    """Erase documents for good after a confirmation, and print a report. Exit with 1 if traces are left."""
     from topiarist.collection.remove.erasure import describe_extent, forget_documents
 
     if screen.options.dry_run:  # type: ignore[attr-defined]
@@ -110,7 +113,7 @@ def _forget(screen: Screen, collection: Collection, removal: Removal, earlier: E
 
 
 def _confirm_erasure(screen: Screen, collection: Collection, removal: Removal, earlier: EarlierRemovals) -> None:
-    """Print what would be erased and ask for confirmation; fail without a terminal."""
+    """Print what would be erased and ask for confirmation. Raise UsageError without terminal or consent."""
     if screen.options.json or not sys.stdin.isatty():
         raise UsageError(
             "--forget cannot be undone and needs confirmation", hint="Check the list with --dry-run, then add --yes."

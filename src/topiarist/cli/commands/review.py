@@ -100,6 +100,7 @@ def _read_answers(review: Review, path: str) -> tuple[int, int]:
 
 
 def _ask_answers(screen: Screen, review: Review, options: Options) -> None:
+    """Print documents and store the pressed answers until the user quits or no document is left."""
     screen.say(HELP)
     waiting = [(row, "given") for row in (review.skipped() if options.skipped else ())]
     is_enough = review.progress.enough
@@ -125,7 +126,7 @@ def _ask_answers(screen: Screen, review: Review, options: Options) -> None:
 
 
 def _read_key(screen: Screen) -> str:
-    """Return the pressed key; a line without a terminal, empty at its end."""
+    """Return the pressed key; without a terminal the first letter of a line, empty at the end."""
     if sys.stdin.isatty():
         return typer.getchar().lower()
     line = sys.stdin.readline()
@@ -133,6 +134,7 @@ def _read_key(screen: Screen) -> str:
 
 
 def _print_document(screen: Screen, review: Review, row: int, draw: str) -> None:
+    """Print the document to judge: title, topic, first text and progress."""
     from topiarist.collection.search.hits import find_places
 
     collection = review.collection
@@ -147,6 +149,7 @@ def _print_document(screen: Screen, review: Review, row: int, draw: str) -> None
 
 
 def _print_report(screen: Screen, review: Review, n_applied: int, unused: int) -> None:
+    """Print the progress, the advice to stop and the next commands, or all as JSON."""
     progress = review.progress
     if screen.options.json:
         screen.json(_build_body(review, n_applied, unused))
@@ -159,6 +162,7 @@ def _print_report(screen: Screen, review: Review, n_applied: int, unused: int) -
 
 
 def _build_body(review: Review, n_applied: int, unused: int) -> dict[str, Any]:
+    """Return the progress and the next document of a review as JSON data."""
     progress, proposal = review.progress, review.next()
     following = None
     if proposal is not None:

@@ -77,6 +77,7 @@ def run(options: Options) -> None:
 
 
 def _check(options: Options) -> None:
+    """Raise UsageError if options exclude each other."""
     requests = {
         "edits": options.edits, "--undo": options.undo, "--log": options.log, "--words": options.words,
         "--interactive": options.interactive,
@@ -96,6 +97,7 @@ def _check(options: Options) -> None:
 
 
 def _parse_edits(words: Sequence[str]) -> tuple[Edit, ...]:
+    """Return the edits typed as words, or read them from a .yaml or .json file. Raise UsageError."""
     from topiarist.collection.shape.edit_language import parse_edit_words, read_edits
 
     if len(words) == 1 and words[0].lower().endswith(FILES):
@@ -113,6 +115,7 @@ def _parse_edits(words: Sequence[str]) -> tuple[Edit, ...]:
 
 
 def _run_edits(screen: Screen, collection: Collection, options: Options) -> None:
+    """Apply or preview edits, or fit the tree again, and print the effect. Raise UsageError without edits."""
     from topiarist.collection.shape.edit_language import EDIT_FORMS
     from topiarist.collection.shape.history import preview_edits
     from topiarist.collection.shape.previews import take_snapshot
@@ -142,6 +145,7 @@ def _run_edits(screen: Screen, collection: Collection, options: Options) -> None
 
 
 def _apply(screen: Screen, collection: Collection, edits: Sequence[Edit], *, refit: bool) -> None:
+    """Apply edits. Fit the tree again if ``refit`` and the edits need it."""
     from topiarist.collection.shape.history import apply_edits, preview_edits
 
     needs = refit and (not edits or preview_edits(collection, edits).pending)
@@ -184,6 +188,7 @@ class EditResult:
         return compare_snapshots(self.before, self.after)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the effect as JSON data."""
         return {
             "pending": self.pending,
             "topics": dict(zip(("before", "after"), self.n_topics, strict=True)),
@@ -193,6 +198,7 @@ class EditResult:
 
 
 def _print_result(screen: Screen, result: EditResult, *, is_dry: bool, seconds: float) -> None:
+    """Print the numbers of topics, the effect on words and topics, and the next commands."""
     n_edits = count_noun(len(result.edits), "edit")
     summary = f"{n_edits}{' that would be made' if is_dry else ''}" if result.edits else "Fitted again"
     took = f" {seconds:.1f} s." if seconds > QUICK and not is_dry else ""
@@ -211,6 +217,7 @@ def _print_result(screen: Screen, result: EditResult, *, is_dry: bool, seconds: 
 
 
 def _print_topic_changes(screen: Screen, changes: Sequence[TopicChange]) -> None:
+    """Print the sizes of changed topics before and after, then renamed topics in one line."""
     listed_changes = [change for change in changes if not change.has_only_new_words]
     if listed_changes:
         screen.print((f"\n{'before':>8}    {'after':>8}  {'id':>4}  topic", "dim"))
@@ -231,6 +238,7 @@ def _print_change(screen: Screen, change: TopicChange) -> None:
 
 
 def _describe_renaming(change: TopicChange) -> str:
+    """Return the name of a topic before and after, with its path if it was moved."""
     old, other = change.before, change.after
     if old is None or other is None:
         return one_line(other.path) if other else f"{one_line(old.path if old else '')}, gone"
@@ -240,6 +248,7 @@ def _describe_renaming(change: TopicChange) -> str:
 
 
 def _undo(screen: Screen, collection: Collection, *, dry: bool) -> None:
+    """Revert the last step, or show its effect with ``dry``, and print the changed topics."""
     from topiarist.collection.shape.history import last_step, summarise_step, undo_last_step
     from topiarist.collection.shape.previews import compare_snapshots, take_snapshot
     from topiarist.collection.state import open_state_before
@@ -262,6 +271,7 @@ def _undo(screen: Screen, collection: Collection, *, dry: bool) -> None:
 
 
 def _print_log(screen: Screen, collection: Collection) -> None:
+    """Print the steps, newest first, with changes of names; undone steps are marked."""
     from topiarist.collection.shape.history import UNDO, summarise_step
     from topiarist.collection.shape.kept_names import NameChanges
     from topiarist.storage.edit_log import history
@@ -285,6 +295,7 @@ def _print_log(screen: Screen, collection: Collection) -> None:
 
 
 def _print_words(screen: Screen, collection: Collection) -> None:
+    """Print seed words, ignored words and united spellings."""
     outline = collection.outline
     united_words: dict[str, list[str]] = {}
     for spelling, word in outline.united.items():
@@ -307,7 +318,7 @@ def _print_words(screen: Screen, collection: Collection) -> None:
 
 
 def _run_interactively(screen: Screen, collection: Collection) -> None:
-    """Read lines until there are no more. Edits show at once; the tree is fitted again when that is asked for."""
+    """Read and answer lines until the end or quit. Edits apply at once; a fit is a command of its own."""
     folder = collection.folder.display_path
     if sys.stdin.isatty():
         screen.say(f"{folder}: {count_noun(len(collection), 'document')}. Type an edit, or help; quit ends.")
@@ -332,6 +343,7 @@ def _run_interactively(screen: Screen, collection: Collection) -> None:
 
 
 def _answer_line(screen: Screen, collection: Collection, word: str, rest: str, line: str) -> None:
+    """Run one typed command and print its result. Raise UsageError for an unknown one."""
     from topiarist.collection.shape.edit_language import EDIT_FORMS, parse_edit_line
     from topiarist.collection.shape.edits import EDIT_KINDS
     from topiarist.collection.shape.history import undo_last_step
@@ -360,6 +372,7 @@ def _answer_line(screen: Screen, collection: Collection, word: str, rest: str, l
 
 
 def _read_lines() -> Iterator[str]:
+    """Yield typed lines. Without a terminal, yield lines of standard input without comments."""
     if not sys.stdin.isatty():
         yield from (plain for line in sys.stdin if (plain := line.strip()) and not plain.startswith("#"))
         return

@@ -76,7 +76,7 @@ def run(options: Options) -> None:
 
 
 def show(screen: Screen, collection: Collection, options: Options) -> None:
-    """Print what is called so; of the collection, where it came from and what is known of its documents."""
+    """Print a topic or a document; without a name, the origin and columns of the collection."""
     topic = find_topic(collection, options.thing) if options.thing else None
     if not options.thing:
         _show_collection(screen, collection, options)
@@ -89,7 +89,7 @@ def show(screen: Screen, collection: Collection, options: Options) -> None:
 
 
 def find_topic(collection: Collection, thing: str) -> int | None:
-    """Return the topic that is meant, or None for a document. An id comes before a word of a topic's name."""
+    """Return the topic with this id or name, or None for a document. Raise UsageError if neither exists."""
     from topiarist.collection.describe.documents import load_parent_details
 
     is_document = thing in collection.documents or load_parent_details(collection, thing) is not None
@@ -145,6 +145,7 @@ def topic_body(collection: Collection, topic: int, options: Options) -> dict[str
 
 
 def _show_topic(screen: Screen, body: dict[str, Any]) -> None:
+    """Print a topic: size, stability, words, subtopics, typical and pinned documents."""
     screen.print((join_path(body["path"][:-1]) + STEP if len(body["path"]) > 1 else "", "dim"), (body["name"], "bold"))
     named = "named by a person" if body["named_by"] == "person" else "named by its words"
     subtopics = body["subtopics"]
@@ -178,6 +179,7 @@ def _show_topic(screen: Screen, body: dict[str, Any]) -> None:
 
 
 def _print_words(screen: Screen, words: list[dict[str, Any]]) -> None:
+    """Print words as bars with probability, specificity and number of documents."""
     screen.heading("Own words")
     largest = max(word["probability"] for word in words) or 1.0
     room = min(max(len(word["word"]) for word in words), LONGEST_WORD)
@@ -192,6 +194,7 @@ def _print_words(screen: Screen, words: list[dict[str, Any]]) -> None:
 
 
 def _print_subtopics(screen: Screen, subtopics: list[dict[str, Any]]) -> None:
+    """Print subtopics with numbers of documents, names and words."""
     screen.heading("Splits into")
     largest = max(child["documents"] for child in subtopics) or 1
     wide = max(len(f"{child['documents']:,}") for child in subtopics)
@@ -206,6 +209,7 @@ def _print_subtopics(screen: Screen, subtopics: list[dict[str, Any]]) -> None:
 
 
 def _show_collection(screen: Screen, collection: Collection, options: Options) -> None:
+    """Print how the documents were read, and the columns of the collection."""
     from topiarist.collection.describe.account import build_account
     from topiarist.collection.describe.collection_facts import describe_field, summarise_columns
     from topiarist.collection.passages import count_documents
@@ -231,6 +235,7 @@ def _show_collection(screen: Screen, collection: Collection, options: Options) -
 
 
 def _show_document(screen: Screen, collection: Collection, options: Options) -> None:
+    """Print a document with its topics, marked text and similar ones. Raise UsageError without labels."""
     from topiarist.collection.classify.word_labels import find_word_labels
     from topiarist.collection.describe.documents import load_document_details, load_parent_details
 
@@ -293,6 +298,7 @@ def _show_document(screen: Screen, collection: Collection, options: Options) -> 
 
 
 def _print_head(screen: Screen, details: DocumentDetails | ParentDetails, size: str) -> None:
+    """Print the title, then id, source, date and size in one line."""
     document = details.document
     screen.print((one_line(document.title or document.id), "bold"))
     date = f"{document.date} (file date)" if details.has_file_date else document.date
@@ -301,6 +307,7 @@ def _print_head(screen: Screen, details: DocumentDetails | ParentDetails, size: 
 
 
 def _show_parent(screen: Screen, details: ParentDetails, options: Options) -> None:
+    """Print a parent document with its topics and passages."""
     document, passages = details.document, details.parent.passages
     if options.json:
         screen.json(details.to_dict())
@@ -325,6 +332,7 @@ def _show_parent(screen: Screen, details: ParentDetails, options: Options) -> No
 
 
 def _print_places(screen: Screen, details: DocumentDetails) -> None:
+    """Print the topics of a document with shares, the unsorted reason, and nearest documents."""
     screen.heading("Lies under")
     for place in details.places:
         pin_text = "  pinned by people" if place.topic == details.pinned else ""
@@ -342,6 +350,7 @@ def _print_places(screen: Screen, details: DocumentDetails) -> None:
 
 
 def _print_legend(screen: Screen, details: DocumentDetails) -> None:
+    """Print the levels with their shares of the words and their styles."""
     screen.heading("Words by level")
     for number, level in enumerate(details.levels):
         name = (one_line(level.name), _choose_style(number))
@@ -350,6 +359,7 @@ def _print_legend(screen: Screen, details: DocumentDetails) -> None:
 
 
 def _label_legend(screen: Screen, word_labels: WordLabels, *, is_marked: bool) -> None:
+    """Print the labels with their shares of the words, and their marks if words are marked."""
     screen.heading("Words by predicted label" if word_labels.predicted else "Words by label")
     for number, label in enumerate(word_labels.labels, 1):
         name = (one_line(label.name), _label_style(number) if is_marked else "bold")
@@ -368,6 +378,7 @@ class TextMark(NamedTuple):
 
 
 def _mark_levels(details: DocumentDetails) -> list[TextMark]:
+    """Return the marks of words by level; uncertain words get no style."""
     marks = []
     for mark in details.marks:
         is_certain = not mark.level or mark.probability >= MIN_PROBABILITY
@@ -378,6 +389,7 @@ def _mark_levels(details: DocumentDetails) -> list[TextMark]:
 
 
 def _mark_labels(word_labels: WordLabels) -> list[TextMark]:
+    """Return the marks of words by label, without uncertain words."""
     return [
         TextMark(word.start, word.end, word.label + 1, _label_style(word.label + 1))
         for word in word_labels.words
@@ -407,7 +419,7 @@ def _print_text(screen: Screen, details: DocumentDetails, marks: Sequence[TextMa
 
 
 def _append_unmarked(text: Text, plain: str, piece: tuple[int, int], repeated: Sequence[tuple[int, int]]) -> None:
-    """A piece of the text without marked words; lines that are not counted are faint and struck through."""
+    """Append a stretch of text without marks. Repeated lines are faint and struck through."""
     stop_here, end = piece
     for start, stop in repeated:
         if stop_here < stop and start < end:

@@ -49,7 +49,7 @@ class Options(AsGrownOptions, WritingOptions):
 
 
 def run(options: Options) -> None:
-    """Search, print, leave with 1 if nothing was found."""
+    """Print documents similar to the examples, and save the search on request. Exit with 1 without hits."""
     from topiarist.collection.passages import count_documents
     from topiarist.collection.search.saved_searches import SavedSearch
     from topiarist.collection.search.search import Search
@@ -77,6 +77,7 @@ def run(options: Options) -> None:
 
 
 def _choose_query(collection: Collection, options: Options) -> str:
+    """Return the query of the examples for a saved search. Raise UsageError for files."""
     unlike = options.not_ or []
     for name in (*options.documents, *unlike):
         if name not in collection.documents:
@@ -88,7 +89,7 @@ def _choose_query(collection: Collection, options: Options) -> str:
 
 
 def _find_document(collection: Collection, options: Options, name: str) -> str | int:
-    """Return the row of a document, or the text of a file read like the collection's sources."""
+    """Return the row of a document; for a file, read it and return its text."""
     if name not in collection.documents and os.path.isfile(name):
         settings = options.reading_settings(collection)
         with read([name], settings.columns, limit=1, xml_path=settings.xml_path, ocr=settings.ocr) as documents:
@@ -98,6 +99,7 @@ def _find_document(collection: Collection, options: Options, name: str) -> str |
 
 
 def _print_result(screen: Screen, options: Options, result: SearchResult, unit: str) -> None:
+    """Print the message, the examples and the hits of a search by examples."""
     if result.message:
         screen.print(result.message)
     if not result.hits:

@@ -31,6 +31,7 @@ class Options(FolderOptions):
 
 
 def run(options: Options) -> None:
+    """Grow a tree of terms, then print it with ambiguous terms, or the senses of named terms."""
     from topiarist.collection.describe.term_tree import grow_term_tree
 
     with open_collection(options) as (screen, collection):
@@ -52,6 +53,7 @@ def run(options: Options) -> None:
 
 
 def _show_senses(screen: Screen, terms: TermTree, term: str, n_terms: int) -> None:
+    """Print a term and for each sense its share and related terms."""
     screen.print((one_line(term), "bold"))
     for leaf, share in terms.find_senses(term):
         others = [other for other in terms.list_terms(leaf, n_terms + 1) if other != term][:n_terms]

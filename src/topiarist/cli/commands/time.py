@@ -42,6 +42,7 @@ class Options(FolderOptions):
 
 
 def run(options: Options) -> None:
+    """Print topics over time, or the changes since a date. Raise UsageError for an end without a start."""
     if options.until and not options.since:
         raise UsageError(
             "--until requires --since", hint=f"Add --since, such as --since {options.until} --until {options.until}."
@@ -51,6 +52,7 @@ def run(options: Options) -> None:
 
 
 def _show_topics(screen: Screen, collection: Collection, options: Options) -> None:
+    """Print shares over time and bursts; for one topic also its words that came and went."""
     from topiarist.collection.describe.statistics import Figures
     from topiarist.collection.trends.over_time import find_words_over_time
 
@@ -89,6 +91,7 @@ def _show_topics(screen: Screen, collection: Collection, options: Options) -> No
 
 
 def _print_shares(screen: Screen, over_time: OverTime, number: int) -> None:
+    """Print topics with a small curve, their mean share and the share in the last period."""
     periods, table = over_time.periods, over_time.table
     mean = periods.documents @ table.share / max(int(periods.documents.sum()), 1)
     last = max(place for place, documents in enumerate(periods.documents.tolist()) if documents)
@@ -104,6 +107,7 @@ def _print_shares(screen: Screen, over_time: OverTime, number: int) -> None:
 
 
 def _print_bursts(screen: Screen, bursts: Sequence[TopicBurst], number: int) -> None:
+    """Print the topics with bursts, and their periods and ratios."""
     screen.heading("Bursts")
     if not bursts:
         screen.print("None: no topic had much more than its usual share in any part of the time.", indent=2)
@@ -120,6 +124,7 @@ def _span(burst: TopicBurst | WordTime) -> str:
 
 
 def _show_changes(screen: Screen, collection: Collection, options: Options) -> None:
+    """Print topics with more or less documents since a date, new words and the shift of vectors."""
     changes = collection.new_since(options.since or "", options.until or "")
     if options.json:
         screen.json({"folder": collection.folder.display_path, **changes.to_dict()})
@@ -155,6 +160,7 @@ def _show_changes(screen: Screen, collection: Collection, options: Options) -> N
 
 
 def _print_shift(screen: Screen, shift: DistanceShift) -> None:
+    """Print the share of new documents that are far from every topic."""
     share = share_between(shift.share, shift.low, shift.high)
     doubt = "" if shift.certain else f": no certain difference from the {shift.known:,} before"
     screen.print(f"By their vectors {share} lie farther from every topic than 95% did before{doubt}.")
@@ -169,7 +175,7 @@ def _named(screen: Screen, name: str) -> str:
 
 
 def sparkline(values: Sequence[float], documents: Sequence[int], ascii: bool = False) -> str:
-    """Shares as a row of small bars, the largest is the highest; a gap where there were no documents."""
+    """Return shares as a row of small bars relative to the largest; a gap for periods without documents."""
     steps, largest = PLAIN_STEPS if ascii else STEPS, max(values, default=0.0)
     high = len(steps) - 1
     return "".join(

@@ -43,6 +43,7 @@ class Options(SourceOptions):
 
 
 def run(options: Options) -> None:
+    """Read documents, fit flat topics and print them. Exit with a code if the run stopped or files failed."""
     from topiarist.collection.describe.flat_topics import find_topics
     from topiarist.estimators.common.options import working_dtype
     from topiarist.models.engine.compilation import prepare_kernels
@@ -68,6 +69,7 @@ def run(options: Options) -> None:
 
 
 def _count_documents(stream: Stream, options: Options, notes: Console) -> Corpus:
+    """Read and count the documents with progress on standard error. Close the stream."""
     from topiarist.counts.corpus import Corpus
 
     title = "the demonstration collection: abstracts of arXiv, 2014"
@@ -93,6 +95,7 @@ def _count_documents(stream: Stream, options: Options, notes: Console) -> Corpus
 
 
 def _watch_documents(documents: Iterator[Document], status: Any) -> Iterator[Document]:
+    """Yield the documents unchanged, and show their number every 200."""
     for number, document in enumerate(documents, 1):
         if number % 200 == 0:
             status.update(f"  {number:,} documents")
@@ -100,6 +103,7 @@ def _watch_documents(documents: Iterator[Document], status: Any) -> Iterator[Doc
 
 
 def _exit_without_topics(stream: Stream, *, is_interrupted: bool) -> None:
+    """Print skipped files. Exit if the fit was interrupted or too many files failed."""
     notes, problems = Console(stderr=True), stream.problems
     if problems:
         notes.print(f"\nLeft out ({len(problems):,}):", highlight=False)
@@ -118,7 +122,7 @@ def _exit_without_topics(stream: Stream, *, is_interrupted: bool) -> None:
 
 
 def show(topics: Topics, console: Console, seconds: float, *, demo: bool) -> None:
-    """Print the topics as a table, what is general, and what to type next."""
+    """Print the topics as a table, then general words, figures and the next command."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", expand=True)
     table.add_column("share", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)

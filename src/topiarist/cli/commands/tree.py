@@ -43,6 +43,7 @@ class Options(FolderOptions):
 
 
 def run(options: Options) -> None:
+    """Print the tree with notes and next commands, or as JSON."""
     from topiarist.collection.describe.collection_facts import load_facts
 
     _check(options)
@@ -64,6 +65,7 @@ def run(options: Options) -> None:
 
 
 def _check(options: Options) -> None:
+    """Raise UsageError if several options set the detail."""
     ways = {"--topics": options.topics, "--detail": options.detail, "--depth": options.depth}
     ways_set = [way for way, value in ways.items() if value is not None]
     if len(ways_set) > 1:
@@ -158,7 +160,7 @@ def typical(collection: Collection, node: int, number: int) -> list[dict[str, st
 
 
 def show(screen: Screen, collection: Collection, top: int, options: Options) -> None:
-    """The tree from a topic down, a line for each: words or name, documents, number."""
+    """Print the tree below a topic, one line a topic: name, words, documents and id."""
     from topiarist.trees.tree_text import count_columns, iter_branches, shorten, to_ascii, to_printable
 
     outline, topic_sizes = collection.outline, collection.tree.sizes
@@ -190,7 +192,7 @@ def show(screen: Screen, collection: Collection, top: int, options: Options) -> 
 
 
 def _select_drawn(collection: Collection, top: int, options: Options) -> tuple[Tree, list[int]]:
-    """Return the tree to draw, and which node of the whole tree each of its nodes is."""
+    """Return the tree to draw, and the node of the complete tree for each of its nodes."""
     from topiarist.trees.edits import cut
     from topiarist.trees.tree import Tree
 
@@ -211,7 +213,7 @@ def _select_drawn(collection: Collection, top: int, options: Options) -> tuple[T
 
 
 def _describe_label(collection: Collection, node: int, n_words: int) -> tuple[str, str, list[str], str]:
-    """Return the name of a topic, its style, its other words, and what joins them to the name."""
+    """Return the name of a topic, its style, its other words, and the text between name and words."""
     outline = collection.outline
     name, words = outline.tree.names[node], list(collection.tree.nodes[node].words[:n_words])
     is_title = outline.topics[node] in outline.titles
@@ -221,6 +223,7 @@ def _describe_label(collection: Collection, node: int, n_words: int) -> tuple[st
 
 
 def _join_words(words: list[str], joint: str, room: int, ascii: bool) -> str:
+    """Return as many words as fit into ``room`` columns, after the joint."""
     from topiarist.trees.tree_text import count_columns, to_ascii, to_printable
 
     text = ""
@@ -234,7 +237,7 @@ def _join_words(words: list[str], joint: str, room: int, ascii: bool) -> str:
 
 
 def _note_number(screen: Screen, collection: Collection, top: int, options: Options) -> None:
-    """Print why there are more or fewer siblings than ``--topics`` asks for."""
+    """Print a reason if the number of siblings differs from ``--topics``."""
     if options.topics is None:
         return
     n_shown = len(select_level(collection, top, options.topics))
@@ -253,6 +256,7 @@ def _note_number(screen: Screen, collection: Collection, top: int, options: Opti
 
 
 def _print_notes(screen: Screen, collection: Collection) -> None:
+    """Print notes on names by users, unsorted documents, pins and a pending fit."""
     from topiarist.collection.unsorted import list_unsorted
 
     outline, hard = collection.outline, int(collection.hard_to_place.sum())

@@ -28,7 +28,7 @@ PLAIN = {ord(sign): plain for sign, plain in zip("▇▸├┤└│─●·…�
 
 
 def clean(text: str, *, ascii: bool = False) -> str:
-    """The text with a space for every sign that is not printed; line breaks stay. ``ascii``: plain bars and lines."""
+    """Return the text with spaces for unprintable characters. ``ascii`` also replaces bars and lines."""
     if text.isascii() and text.isprintable():
         return text
     if ascii:
@@ -47,7 +47,7 @@ def typed_command() -> str:
 
 
 def print_json(body: Any, *, allow_nan: bool = False) -> None:
-    """One JSON document on standard output, in which every sign that is not printed is escaped."""
+    """Print one JSON document, with unprintable characters escaped."""
     ascii = not speaks_unicode()
     text = json.dumps(body, indent=2, ensure_ascii=ascii, allow_nan=allow_nan)
     if not ascii:
@@ -64,7 +64,7 @@ class Console(console.Console):
         super().__init__(**options)
 
     def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
-        """Console that prints text without control characters."""
+        """Yield the segments without control characters; in ASCII if the encoding is not UTF."""
         ascii = not self.encoding.lower().startswith("utf")
         for piece in super().render(renderable, options):
             yield piece if piece.control else Segment(clean(piece.text, ascii=ascii), piece.style)
@@ -111,7 +111,7 @@ class _Clean(io.RawIOBase):
 
 @contextmanager
 def protect_streams() -> Iterator[None]:
-    """Finish a change even if the reader of the output closes its pipe."""
+    """Replace the standard streams within a block, so that a closed pipe raises no error."""
     original_streams = sys.stdout, sys.stderr
     try:
         sys.stdout, sys.stderr = (_ignore_broken_pipe(stream) for stream in original_streams)
@@ -123,7 +123,7 @@ def protect_streams() -> Iterator[None]:
 
 
 def _ignore_broken_pipe(stream: Any) -> Any:
-    """Stream that ignores a closed pipe."""
+    """Return a stream that ignores a closed pipe; terminals and test streams unchanged."""
     try:
         number = stream.fileno()
         if os.isatty(number):
@@ -139,6 +139,7 @@ def _ignore_broken_pipe(stream: Any) -> Any:
 
 class _Deaf(io.FileIO):
     def write(self, data: Any) -> int:
+        """Write the data. After a closed pipe, drop it and all later data without an error."""
         rest = memoryview(data).cast("B")
         size = len(rest)
         try:
@@ -150,7 +151,7 @@ class _Deaf(io.FileIO):
 
 
 def silence(number: int) -> None:
-    """Redirect a stream to the null device."""
+    """Redirect the file descriptor of a stream to the null device."""
     null_device = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null_device, number)
     os.close(null_device)

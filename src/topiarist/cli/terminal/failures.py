@@ -40,7 +40,7 @@ REFUSALS = {
 
 @contextmanager
 def explain_failures(*, debug: bool, writes: bool = False) -> Iterator[None]:
-    """Turn exceptions into messages and exit codes; a command that ``writes`` survives the end of its reader."""
+    """Print exceptions as messages and exit. With ``writes``, a closed pipe does not stop the work."""
     try:
         with protect_streams() if writes else nullcontext():
             yield
@@ -80,14 +80,14 @@ def explain_failures(*, debug: bool, writes: bool = False) -> Iterator[None]:
 
 
 def check_address_space() -> None:
-    """Raise an error if the libraries cannot be loaded within the limit of memory, instead of waiting for ever."""
+    """Raise SystemLimitError if the memory limit is too low to load the libraries."""
     limit = _read_address_limit()
     if limit is not None and limit < MIN_ADDRESS_SPACE:
         raise _create_address_space_error(limit)
 
 
 def _exit_without_memory(error: BaseException, debug: bool) -> None:
-    """Leave if the limit of memory is nearly reached: libraries report that as all kinds of errors.
+    """Print a memory error and exit, if the address space is nearly used up.
 
     A library that could not be loaded, or one large table, can have failed far below the limit.
     """
@@ -98,6 +98,7 @@ def _exit_without_memory(error: BaseException, debug: bool) -> None:
 
 
 def _create_address_space_error(limit: int) -> SystemLimitError:
+    """Return the error for too low a limit of memory, with the needed amount."""
     needed = f"any command needs {size(MIN_ADDRESS_SPACE)}" if limit < MIN_ADDRESS_SPACE else "this took more"
     return SystemLimitError(
         f"there is not enough memory: the limit is {size(limit)}, and {needed}; "
@@ -126,7 +127,7 @@ def _read_address_space() -> int:
 
 
 def _find_file_limit() -> SystemLimitError | None:
-    """Return whether the limit of open files is reached, which Python reports as a missing module."""
+    """Return an error if the limit of open files is exceeded, else None."""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError as error:
@@ -135,6 +136,7 @@ def _find_file_limit() -> SystemLimitError | None:
 
 
 def _exit_with_message(message: str, code: int, debug: bool) -> None:
+    """Print a message to standard error and exit; with ``debug``, print the traceback first."""
     if debug:
         traceback.print_exc()
     with suppress(BrokenPipeError):
@@ -143,7 +145,7 @@ def _exit_with_message(message: str, code: int, debug: bool) -> None:
 
 
 def _wrap_message(message: str) -> str:
-    """Wrap lines at words on a terminal; leave them whole in a pipe."""
+    """Return a message wrapped to the terminal width; unchanged in a pipe."""
     if not sys.stderr.isatty():
         return message
     width = max(40, shutil.get_terminal_size().columns)
@@ -152,7 +154,7 @@ def _wrap_message(message: str) -> str:
 
 
 def _describe_fault(error: BaseException) -> str:
-    """A fault of ours: the trace goes to a file, which names places in our code and no document text."""
+    """Write the traceback without document texts to a log file, and return the message that names it."""
     with tempfile.NamedTemporaryFile("w", prefix="topiarist-", suffix=".log", delete=False) as log:
         for line in traceback.extract_tb(error.__traceback__):
             log.write(f"{os.path.basename(line.filename)}:{line.lineno} in {line.name}\n")

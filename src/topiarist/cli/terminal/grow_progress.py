@@ -57,6 +57,7 @@ class Progress(ProgressReporter):
     """Reporter of a grow that follows its phases and shows nothing; its subclasses show them."""
 
     def __init__(self, stop: Stop, goal: int | None = None, reading: str = "") -> None:
+        """Set the state; ``goal`` is the number of topics, ``reading`` the name of the source."""
         self.stop, self.goal, self.title = stop, goal, reading
         self.now: Phase | None = None
         self.n_docs = 0
@@ -71,6 +72,7 @@ class Progress(ProgressReporter):
         self._end_phase()
 
     def report(self, event: ProgressEvent) -> None:
+        """Pass an event to the method of its kind. Stop the grow if memory is short."""
         if event.kind == PHASE:
             self._begin_phase(event.text)
         elif event.kind == NOTE:
@@ -94,6 +96,7 @@ class Progress(ProgressReporter):
         return replace(phase, detail=f"{phase.detail or 'no documents yet'}   {one_line(slow[0])}: {clock(slow[1])}")
 
     def _begin_phase(self, name: str) -> None:
+        """End the current phase, begin one and show it. Tell the interrupt state which phase it is."""
         self._end_phase()
         self.stop.phase = PHASES.get(name, "finish")
         self.now = Phase(f"Reading {self.title}" if name == "Reading" and self.title else name)
@@ -101,12 +104,14 @@ class Progress(ProgressReporter):
         self.show_beginning(self.now)
 
     def _end_phase(self) -> None:
+        """End the current phase, record its seconds and show its end."""
         if self.now is not None:
             phase, self.now = self.now, None
             self.seconds[phase.name.split()[0].lower()] = round(phase.elapsed, 3)
             self.show_end(phase)
 
     def _update(self, detail: str, share: float | None = None, **facts: Any) -> None:
+        """Set detail and done share of the current phase, log and show them."""
         if self.now is None:
             return
         if share is not None:
@@ -116,7 +121,7 @@ class Progress(ProgressReporter):
         self.show_change(self.now)
 
     def _check_memory(self, sizes: Mapping[str, int]) -> None:
-        """Raise an error instead of growing a tree that does not fit into memory."""
+        """Record the number of documents. Raise ResourceError if the tree does not fit into memory."""
         self.n_docs = sizes["documents"]
         short = None if sizes["in_blocks"] else find_memory_shortage(sizes, self.goal)
         if short:
@@ -127,7 +132,7 @@ class Progress(ProgressReporter):
             )
 
     def _update_growth(self, record: Record) -> None:
-        """Show the size of the tree, and stop after Ctrl-C."""
+        """Show topics and perplexity. Stop the grow if the user has asked for it."""
         leaves, perplexity = record.n_leaves[-1], record.perplexity
         facts: dict[str, Any] = {"topics": leaves}
         detail = f"{leaves:,} of {self.goal:,} topics" if self.goal else f"{leaves:,} topics"
@@ -186,7 +191,7 @@ class Lines(Progress):
             self.remind()
 
     def remind(self) -> None:
-        """Show the progress of the phase if nothing was printed for a while."""
+        """Print the progress of the phase if no line was printed for thirty seconds."""
         phase = self.now
         if phase is not None and _now() - self._last >= LINE_INTERVAL:
             phase = self.name_slow_file(phase)
@@ -206,6 +211,7 @@ class Events(Progress):
         self._print("phase", phase=phase.name)
 
     def show_change(self, phase: Phase) -> None:
+        """Print the progress as JSON; while reading, at most once a second."""
         if "documents" in phase.facts and _now() - self._last < 1.0:
             return
         self._last = _now()

@@ -28,6 +28,7 @@ class Screen:
     """Output streams of a command; the width is None if standard output is no terminal."""
 
     def __init__(self, options: FolderOptions) -> None:
+        """Open the output streams and measure the terminal."""
         self.options = options
         self.out = Console(highlight=False, markup=False)
         self.notes = Console(stderr=True, quiet=options.quiet, highlight=False, markup=False)
@@ -45,7 +46,7 @@ class Screen:
             self._line(Text(" " * indent) + line)
 
     def print_hanging(self, line: str, indent: int = 3) -> None:
-        """A line that goes on below its own beginning, and not at the edge."""
+        """Print a paragraph whose further lines are indented."""
         if self.width is None:  # a file or another program: lines are as long as they are
             self._line(Text(line))
             return
@@ -57,7 +58,7 @@ class Screen:
             self._line(Text(lead + " " * indent + part))
 
     def cut(self, *parts: str | tuple[str, str] | Text) -> None:
-        """One line, cut where the screen ends."""
+        """Print one line, cut at the width of the terminal."""
         text = Text.assemble(*parts)
         if self.width is not None:
             text.truncate(self.width, overflow="ellipsis")
@@ -94,7 +95,7 @@ class Screen:
         self.notes.print(Text.assemble(*parts), soft_wrap=not self.notes.is_terminal)
 
     def list_items(self, items: Sequence[T], number: int, show: Callable[[T], object], more: str = "  {}") -> None:
-        """Show the first items; ``more`` has a place for the number of the others."""
+        """Show the first items, then print the number of the others; ``more`` is its format."""
         for item in items[:number]:
             show(item)
         if len(items) > number:
@@ -107,7 +108,7 @@ class Screen:
                 self.say(f"  {line}")
 
     def typed(self, command: str, *values: object) -> str:
-        """A command as it can be typed: the folder and each value, which may be anything, in quotes for ``{}``."""
+        """Return a command as a shell line, with the folder for FOLDER and quoted values for ``{}``."""
         waiting = iter(values)
 
         def fill_in(place: re.Match[str]) -> str:
@@ -116,14 +117,14 @@ class Screen:
         return f"{typed_command()} {PLACES.sub(fill_in, command)}"
 
     def next(self, *commands: str | tuple[object, ...]) -> None:
-        """Print the next commands; ``{}`` stands for a value that is filled in."""
+        """Print up to three next commands to standard error; ``{}`` stands for a quoted value."""
         self.notes.print()
         for lead, command in zip(("Next:  ", " " * 7, " " * 7), commands, strict=False):
             form, *values = (command,) if isinstance(command, str) else command
             self.notes.print(Text(lead + self.typed(str(form), *values)), soft_wrap=True)
 
     def fits(self, text: str, room: int) -> str:
-        """Return a text in one line, cut to ``room`` columns of a terminal."""
+        """Return a text in one line, shortened to ``room`` columns on a terminal."""
         from topiarist.trees.tree_text import shorten
 
         plain = one_line(text)

@@ -22,7 +22,7 @@ REPORT, HEAD = b'<meta name="generator" content="topiarist report">', 4096  # wh
 
 
 def check_file(target: str, *, force: bool) -> None:
-    """A file that may be written: not a folder, not in a collection, and not there unless it may be replaced."""
+    """Raise UsageError if the target is a folder, in a collection, or exists without ``force``."""
     _refuse_collection_folder(target)
     if os.path.isdir(target):
         raise UsageError(
@@ -38,6 +38,7 @@ def check_report(target: str, *, force: bool) -> None:
 
 
 def _is_report(target: str) -> bool:
+    """Return whether a file is a report of topiarist; reads its beginning."""
     if not os.path.isfile(target):
         return False
     with open(target, "rb") as file:
@@ -45,7 +46,7 @@ def _is_report(target: str) -> bool:
 
 
 def check_model(target: str, *, force: bool) -> None:
-    """A folder that may be written: a new one, or one in which there is a model and nothing else."""
+    """Raise UsageError if the target folder exists and is no model that may be replaced."""
     _refuse_collection_folder(target)
     _refuse_existing(target, force=force)
     if not os.path.lexists(target):
@@ -58,6 +59,7 @@ def check_model(target: str, *, force: bool) -> None:
 
 
 def _refuse_collection_folder(target: str) -> None:
+    """Raise UsageError if the target is a collection or in one."""
     place = Path(os.path.realpath(target))
     for folder in (place, *place.parents):
         if _holds_a_collection(folder):
@@ -81,7 +83,7 @@ def _refuse_existing(target: str, *, force: bool) -> None:
 
 
 def check_figure(path: str | None, *, force: bool = False) -> None:
-    """Check the file of a figure: its format, its folder, and that it is new unless forced."""
+    """Raise an error for a wrong format, folder or existing file, or without matplotlib. None is valid."""
     if path is None:
         return
     if Path(path).suffix.lower() not in FIGURE_KINDS:
@@ -98,7 +100,7 @@ def check_figure(path: str | None, *, force: bool = False) -> None:
 
 
 def save_figure(draw: Callable[[], Any], path: str) -> None:
-    """Write what ``draw`` draws (it returns matplotlib's axes); the same drawing gives the same bytes."""
+    """Write the drawing of ``draw`` to a file. Equal drawings give equal bytes. Raise UsageError."""
     import matplotlib
 
     matplotlib.use("agg")  # no windows

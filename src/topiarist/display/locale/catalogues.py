@@ -28,7 +28,7 @@ _speaking: ContextVar[str] = ContextVar("language", default=ENGLISH)
 
 @cache
 def catalogue(language: str) -> dict[str, str]:
-    """Return the messages of a language by their English text."""
+    """Read the messages of a language by their English text; empty for English."""
     place = files("topiarist.display.locale").joinpath("catalogues", f"{language}.mo")
     if language == ENGLISH:
         return {}
@@ -136,6 +136,7 @@ def _times(text: str) -> str:
 
 
 def _value(value: Value, language: str, locale: Locale) -> str:
+    """Return a value of a sentence as text in a language; a text unchanged."""
     if isinstance(value, CountedNoun):
         thing = value.singular if value.number == 1 else value.plural or f"{value.singular}s"
         return f"{locale.number(value.number)} {message(language, thing)}"

@@ -34,6 +34,7 @@ class Locale:
         return self.signs(words.fine_percent(share)).replace("%", self.percent)
 
     def format_time(self, time: str, now: datetime | None = None) -> str:
+        """Return a moment in local time with translated month; a non-ISO text unchanged."""
         text = words.format_time(time, now)
         if not self.months:
             return text
@@ -46,7 +47,7 @@ class Locale:
         return self.moment.format(day=moment.day, month=month, year=year, clock=f"{moment:%H:%M}")
 
     def date(self, date: str) -> str:
-        """Return an ISO date, or its year and month, in the format of this language."""
+        """Return an ISO date or month in the format of this language; other texts unchanged."""
         parts = date[:10].split("-")
         if not self.day or not all(part.isdigit() for part in parts) or len(parts[0]) != 4:
             return date

@@ -208,7 +208,7 @@ def of_form(form: FormData) -> dict[str, Any]:
 
 
 def of_json(values: Any) -> dict[str, Any]:
-    """Return the values of a JSON object; files are accepted in forms only."""
+    """Return the values of a JSON object without files. Other JSON is a validation error."""
     if not isinstance(values, dict):
         raise RequestValidationError([{"loc": ("body",), "msg": "expected a JSON object", "type": "value_error"}])
     present = {name: value for name, value in values.items() if value is not None and name != "files"}
@@ -222,7 +222,7 @@ def _storable(value: Any) -> Any:
 
 
 def validate_body(kind: type, values: dict[str, Any]) -> Any:
-    """Validate a body; the error names the field."""
+    """Return a body built from its values. An invalid field is a validation error that names it."""
     try:
         return _adapter(kind).validate_python(values)
     except ValidationError as error:

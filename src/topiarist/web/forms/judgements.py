@@ -74,6 +74,7 @@ def learn(request: Request, session: Session, body: LearnBody) -> Response:
 
 
 def _write_judgement(generation: Generation, row: int, does: str, labels: tuple[str, ...], expected: int) -> Judgement:
+    """Save a judgement or undo the last one. ``expected`` is the last judgement that the user saw."""
     judgements = Judgements(generation.database)
     if does == TAKE_BACK:
         return judgements.undo_last(row, expected=expected)
@@ -81,6 +82,7 @@ def _write_judgement(generation: Generation, row: int, does: str, labels: tuple[
 
 
 def _answer_conflict(request: Request, session: Session, form: Told, row: int, labels: tuple[str, ...]) -> Response:
+    """Return a page with a newer judgement and the user's own, to choose between them."""
     view = session.view()
     document = view.collection.documents.load_many([row], texts=False)[0]
     last = Judgements(view.collection.generation.database).of([row]).get(row)

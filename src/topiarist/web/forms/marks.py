@@ -24,7 +24,7 @@ from topiarist.web.view import View
 
 @contextmanager
 def _marking(session: Session, body: bodies.Marks) -> Iterator[tuple[Marks, list[int]]]:
-    """Open the marks for writing, with the rows of a document or of a topic.
+    """Open the marks for writing, with the rows to mark. Raise ChangedError if the page is outdated.
 
     The rows are looked up under the lock and in the state that the user saw. After a new growth the same number
     is another topic.
@@ -109,7 +109,7 @@ def _mark_documents(
     describe: Callable[[str], str],
     inverse: str,
 ) -> Response:
-    """Change marks; ``describe`` names the change of documents, ``inverse`` tells how it is undone."""
+    """Change marks; ask for confirmation if documents are many, or return a conflict if the state changed."""
     try:
         with _marking(session, body) as (marks, rows):
             if len(rows) <= PER_PAGE or body.sure:
@@ -129,6 +129,7 @@ def _mark_documents(
 
 
 def _describe_target(view: View, body: bodies.Marks) -> tuple[str, bool]:
+    """Return the document or topic of a form in words, and whether it still exists."""
     if body.topic is not None:
         node = view.shape.node_of.get(body.topic)
         if node is None:

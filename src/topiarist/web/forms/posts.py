@@ -73,6 +73,7 @@ def _check_request(request: Request) -> None:
 
 
 async def _parse_body(request: Request) -> dict[str, Any]:
+    """Return the values of a form or of JSON. Check the token of a form first. Raise a validation error."""
     if not request.headers.get("content-type", "").startswith(failures.JSON):
         has_token = await _check_token(request)
         return bodies.of_form(await has_token.form(max_files=200, max_part_size=safety.LARGEST))
@@ -85,7 +86,7 @@ async def _parse_body(request: Request) -> dict[str, Any]:
 
 
 async def _check_token(request: Request) -> Request:
-    """Return the request after its form token was checked in the first bytes of the body."""
+    """Check the form token in the first bytes and return the request unread. Raise HTTP error 403."""
     session: Session = request.app.state.session
     messages: list[Any] = []
     head, has_more = b"", True
@@ -105,7 +106,7 @@ async def _check_token(request: Request) -> Request:
 
 
 def allowed(request: Request, form: Any) -> Session:
-    """Return the session if the token is valid and the server is not read-only."""
+    """Return the session. Raise HTTP error 403 for an invalid token or a read-only server."""
     session: Session = request.app.state.session
     if session.read_only:
         raise HTTPException(403, translate("This explorer was started read-only."))
@@ -131,7 +132,7 @@ def patience(session: Session) -> float:
 
 
 def safe_back(request: Request, address: str, fallback: str = "/") -> str:
-    """Return the address of the form as a page of this server."""
+    """Return an address as a path of this server; the fallback for other servers."""
     address, root = address or fallback, request.app.state.root
     parts = urlsplit(address)
     if parts.scheme or parts.netloc or not address.startswith("/") or address.startswith(("//", "/\\")):
@@ -142,7 +143,7 @@ def safe_back(request: Request, address: str, fallback: str = "/") -> str:
 
 
 def back(request: Request, address: str, fallback: str = "/") -> Response:
-    """Redirect to the page of the form."""
+    """Load the newest state and redirect to an address; programs get it as JSON."""
     session: Session = request.app.state.session
     session.fresh()
     to = f"{request.app.state.root}{safe_back(request, address, fallback)}"
@@ -165,7 +166,7 @@ class Confirmation:
 
 
 def ask_confirmation(request: Request, session: Session, body: bodies.StateBody, yes: str, inverse: str) -> Response:
-    """Return a question that must be confirmed, as a page or as data."""
+    """Return a page with a question before a change; programs get it as JSON."""
     to = safe_back(request, body.back)
     if wants_data(request):
         return JSONResponse(asdict(Done(False, f"{request.app.state.root}{to}", f"{yes}?")))
@@ -197,6 +198,7 @@ class Conflict:
 
 
 def _list_changes_since(session: Session, view: View, state: str) -> tuple[str, ...]:
+    """Return the edits since a state in words, or the reason why its documents differ."""
     done = session.history(view, state)
     text = tuple(describe_step(view.collection.generation.database, item) for item in done[:MAX_EDITS])
     if len(done) > MAX_EDITS:
@@ -216,6 +218,7 @@ def _explain_other_documents(view: View, state: str) -> str:
 
 
 def _name_conflict(view: View, state: str) -> str:
+    """Return the title of a conflict."""
     if generation_of(state) != generation_of(view.mark):
         text = _explain_other_documents(view, state)
         return text[0].upper() + text[1:]
@@ -225,7 +228,7 @@ def _name_conflict(view: View, state: str) -> str:
 def answer_conflict(
     request: Request, session: Session, body: bodies.StateBody, *, without: tuple[str, ...] = (), **values: Any
 ) -> Response:
-    """Return both versions of a change of an earlier state, as a page or as data.
+    """Return status 409 with both versions of a change, as a page or as data.
 
     The page offers to repeat the request in the current state; ``without``: fields that it leaves out.
     """

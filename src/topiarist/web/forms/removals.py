@@ -42,6 +42,7 @@ def _plan_removal(view: View, body: Removed) -> Removal:
 
 
 def _describe_removal(view: View, removal: Removal) -> str:
+    """Return titles, topics and limits of a removal in words."""
     titles = "; ".join(f"“{title}”" for title in removal.titles[:MAX_NAMES])
     if len(removal) > MAX_NAMES:
         titles = translate("{first} and {number} more", first=titles, number=len(removal) - MAX_NAMES)
@@ -57,6 +58,7 @@ def _describe_removal(view: View, removal: Removal) -> str:
 
 
 def _describe_extent(removal: Removal) -> str:
+    """Return the number of documents and passages that a removal covers."""
     extent = removal.extent
     documents, passages = CountedNoun(extent.documents, "document"), CountedNoun(extent.rows, "passage")
     if not extent.cut:
@@ -70,6 +72,7 @@ def _describe_extent(removal: Removal) -> str:
 
 
 def _answer_conflict(request: Request, session: Session, view: View, body: Removed) -> Response:
+    """Return a conflict page that offers the removal in the current state, if it is still possible."""
     try:
         extent = _describe_extent(_plan_removal(view, body))
         reason, button = translate("remove {extent}", extent=extent), translate("Remove {extent}…", extent=extent)

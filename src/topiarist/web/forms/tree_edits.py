@@ -52,7 +52,7 @@ def edit(request: Request, session: Session, body: Edited) -> Response:
 
 
 def _complete_form(view: View, form: shape.Ask) -> shape.Ask:
-    """Return the edit of ticked topics: the first one is edited, and a missing name is proposed."""
+    """Return the form with the first ticked topic as its topic, and a proposed name or words if missing."""
     if form.topic is not None or form.edit not in (*shape.MULTI_TOPIC_EDITS, "ignore") or not form.others:
         return form
     topics = [topic for topic in form.others if topic in view.shape.node_of]
@@ -73,6 +73,7 @@ def _redisplay_form(request: Request, view: View, form: shape.Ask, error: Resour
 
 
 def _answer_conflict(request: Request, session: Session, form: shape.Ask, body: Edited) -> Response:
+    """Return a conflict page that offers the edit in the current tree, if its topics still exist."""
     view, tree_edit = session.fresh(), shape.edit_of(form)
     topic = form.other if form.topic is None else form.topic  # a pin speaks of the one that it goes to
     exists = topic in view.shape.node_of
@@ -90,6 +91,7 @@ def _answer_conflict(request: Request, session: Session, form: shape.Ask, body: 
 
 
 def _describe_edit(view: View, edit: Edit) -> str:
+    """Return an edit in words, with the names of its topics."""
     names = {}
     for text in list_topics_in_edit(edit):
         try:

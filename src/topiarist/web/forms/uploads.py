@@ -76,7 +76,7 @@ def keep(request: Request, session: Session, body: StoreBody) -> Response:
 
 
 def _store(session: Session, documents: list[Document], dates: str | None) -> int:
-    """Store documents and return the row of the first one."""
+    """Store documents and return the first row. Retry while another program writes. Raise ResourceError."""
     end_time = time.monotonic() + patience(session)
     while True:
         try:
@@ -92,6 +92,7 @@ def _store(session: Session, documents: list[Document], dates: str | None) -> in
 
 
 def _read_documents(view: View, body: UploadBody) -> tuple[list[Document], tuple[str, ...]]:
+    """Return the documents of pasted text and files, and problems. Raise InputError for too long text."""
     result: list[Document] = []
     problems: list[str] = []
     if len(body.text) > LONGEST_PASTED:
@@ -134,7 +135,7 @@ def _read_upload(
     settings: ReadingSettings,
     column_counts: Counter[TableColumns],
 ) -> tuple[list[Document], list[str]]:
-    """Read the documents of a file in a temporary folder; ``chosen`` counts its columns."""
+    """Save and read an uploaded file in a temporary folder. Return its documents and problems."""
     folder.mkdir()
     path = folder / _name(str(upload.filename))
     with path.open("wb") as file:
@@ -160,7 +161,7 @@ def _read_upload(
 
 
 def _name(file_name: str) -> str:
-    """Return the name of a file without folders and without characters that file names cannot hold."""
+    """Return a file name without folders and forbidden characters, cut to the length limit."""
     name = "".join(sign for sign in re.split(r"[/\\]", to_storable(file_name))[-1] if sign.isprintable()).lstrip(".")
     while len(name.encode()) > LONGEST_NAME:
         name = name[1:]

@@ -46,6 +46,7 @@ class Only:
 
 
 def add(app: FastAPI) -> None:
+    """Add the routes of downloads."""
     values = {"description": "A file to keep, never to be opened in the browser"}
     app.add_api_route(
         "/export.{kind}",
@@ -79,7 +80,7 @@ def _view(request: Request) -> View:
 
 
 def report_file(view: Annotated[View, Depends(_view)]) -> Response:
-    """Return the report with typical documents."""
+    """Return the report with typical documents as a download; it is kept until labels change."""
     value = view.remember_labels(
         ("report", current_language()), lambda: "".join(report.pieces(view, "typical")).encode("utf-8", "replace")
     )
@@ -113,7 +114,7 @@ def export(
 
 
 def _iterate_lines(view: View, rows: Any, kind: str) -> Iterator[str]:
-    """Yield the file in batches of documents."""
+    """Yield the downloaded file in chunks of documents, as CSV, JSON lines or titles."""
     names = name_columns(view.collection)
     header = (*HEADER, *MARKS, *names.values())
     if kind == "csv":
@@ -143,6 +144,7 @@ def _format_cell(value: Any) -> Any:
 
 
 def _format_document(view: View, row: int, document: Document) -> dict[str, Any]:
+    """Return the metadata of a document as a record, without its text."""
     node = int(view.assigned_nodes[row])
     path = STEP.join(view.names[step] for step in view.tree.path(node)[1:])
     share = round(float(view.shares_under(node)[row]), 4)
@@ -158,6 +160,7 @@ def _format_document(view: View, row: int, document: Document) -> dict[str, Any]
 
 
 def _format_csv(rows: Any) -> str:
+    """Return rows as CSV that spreadsheets open safely; the first row is the header."""
     file = io.StringIO(newline="")
     header, *rest = rows
     write_spreadsheet(file, header, rest)
@@ -185,7 +188,7 @@ def original(
 
 
 def _read_blocks(descriptor: int, size: int) -> Iterator[bytes]:
-    """Yield a file in blocks, up to the size that it had when it was opened."""
+    """Yield a file in blocks, up to the size when it was opened, and close it."""
     with os.fdopen(descriptor, "rb") as file:
         while size > 0 and (piece := file.read(min(PIECE, size))):
             size -= len(piece)
@@ -193,6 +196,7 @@ def _read_blocks(descriptor: int, size: int) -> Iterator[bytes]:
 
 
 def _create_attachment_headers(name: str) -> dict[str, str]:
+    """Return headers that make a browser save the response and run nothing in it."""
     return {
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}",
         "Content-Security-Policy": DOWNLOAD_POLICY,
@@ -200,6 +204,7 @@ def _create_attachment_headers(name: str) -> dict[str, str]:
 
 
 def points(request: Request, ask: Annotated[map_page.Ask, Depends()]) -> Any:
+    """Return the points of the map as bytes; status 202 while they are computed."""
     session = request.app.state.session
     if ask.by == map_page.NEIGHBOURS:
         result = session.with_current_view(session.view(), map_page.neighbours_of)
@@ -212,6 +217,8 @@ def points(request: Request, ask: Annotated[map_page.Ask, Depends()]) -> Any:
 
 
 def point(request: Request, row: Annotated[int, Query(ge=0)]) -> Any:
+    """Return title and address of the document of a point; empty for a row that does not exist."""
+
     def load_point(view: View) -> dict[str, str]:
         if row >= view.n_docs:
             return {"title": "", "address": ""}

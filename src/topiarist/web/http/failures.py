@@ -88,6 +88,7 @@ def wants_data(request: Request) -> bool:
 
 
 def answer(request: Request, failure: Failure) -> Response:
+    """Return an error as a page inside the frame, or as JSON for programs."""
     if wants_data(request):
         return JSONResponse({**vars(failure), "links": [vars(link) for link in failure.links]}, failure.status)
     session, view, page_frame, token = request.app.state.session, None, None, ""
@@ -119,6 +120,7 @@ def answer(request: Request, failure: Failure) -> Response:
 
 
 def _answer_error(request: Request, error: Exception) -> Response:
+    """Return the response to an error of topiarist, with the status of its class."""
     assert isinstance(error, TopiaristError)  # noqa: S101
     if isinstance(error, UsageError):
         view: View = request.app.state.session.view()
@@ -130,6 +132,7 @@ def _answer_error(request: Request, error: Exception) -> Response:
 
 
 def _create_usage_failure(view: View, error: UsageError) -> Failure:
+    """Return the failure of a wrong request: status 404, 409 or 422."""
     status, title = 422, translate("Invalid request")
     if isinstance(error, LeftOutError):
         return Failure(404, translate("Skipped file"), error.message, error.hint)
@@ -141,6 +144,7 @@ def _create_usage_failure(view: View, error: UsageError) -> Failure:
 
 
 def _answer_invalid_request(request: Request, error: Exception) -> Response:
+    """Return status 422 with the name of the invalid parameter."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
     first = error.errors()[0]
     name = str(first["loc"][-1]) if first.get("loc") else "a value"
@@ -153,6 +157,7 @@ def _answer_invalid_request(request: Request, error: Exception) -> Response:
 
 
 def _answer_http_error(request: Request, error: Exception) -> Response:
+    """Return the response to an HTTP error; 404 has its own text."""
     assert isinstance(error, HTTPException)  # noqa: S101
     if error.status_code == 404:
         failure = Failure(
@@ -167,6 +172,7 @@ def _answer_http_error(request: Request, error: Exception) -> Response:
 
 
 def _create_removed_topic_failure(view: View, error: UsageError) -> Failure | None:
+    """Return the failure of a missing topic, with links to its successor; None for other errors."""
     topic = missing(error)
     if topic is None:
         return None
@@ -186,6 +192,7 @@ class Faults(safety.Middleware):
     """Middleware that answers an unexpected error with a page, and writes it to the log."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on. An unexpected error is logged and answered with a page."""
         begun = False
 
         async def sent(message: Message) -> None:
@@ -202,7 +209,7 @@ class Faults(safety.Middleware):
 
 
 def log_error(error: Exception) -> Failure:
-    """Write the places of an error in our code to the log, without texts of documents."""
+    """Write an error with its code lines to the log, without document texts. Return the failure to show."""
     number, (path, descriptor) = secrets.token_hex(4), _log()
     made_by = ", ".join((f"topiarist {__version__}", f"Python {platform.python_version()}", platform.system()))
     lines = [f"{number} {datetime.now().isoformat(timespec='seconds')} {type(error).__name__} ({made_by})"]

@@ -51,6 +51,7 @@ class Placements:
 
 
 def add(app: FastAPI) -> None:
+    """Add the route of assignments."""
     app.add_api_route(
         PLACEMENTS,
         place,
@@ -77,6 +78,7 @@ def place_texts(view: View, body: Texts) -> Placements:
 
 
 def _describe_placement(filed_document: FiledDocument) -> Placement:
+    """Return a filed document as an assignment, with rounded certainties."""
     values = {item.name: getattr(filed_document, item.name) for item in fields(Placement)}
     for name in ("certainty", "label_certainty"):
         values[name] = tuple(round(float(certainty), 6) for certainty in values[name])

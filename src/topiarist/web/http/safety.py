@@ -46,6 +46,7 @@ class Middleware:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle an HTTP request, pass on server start and stop, and drop other connections."""
         if scope["type"] == "http":
             await self.answer(scope, receive, send)
         elif scope["type"] == "lifespan":
@@ -59,6 +60,8 @@ class SafeHeaders(Middleware):
     """Middleware that adds the safety headers, unless a route has set stricter ones."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on and add the safety headers to its response."""
+
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
@@ -80,6 +83,7 @@ class RequestGuard(Middleware):
         await (self._refuse_request(scope) or self.app)(self._inside(scope), receive, send)
 
     def _refuse_request(self, scope: Scope) -> PlainTextResponse | None:
+        """Return the refusal of an unsafe request, or None for an allowed one."""
         headers = Headers(scope=scope)
         if self.door and not (self._has_token(scope["path"]) or is_token(bearer(headers), self.door)):
             return PlainTextResponse("This address needs its token. Open the address that topiarist printed.", 403)
@@ -111,6 +115,8 @@ class Heads(Middleware):
     """Middleware that answers HEAD like GET, without the body."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass HEAD on as GET and send the response without its body."""
+
         async def send_without_body(message: Message) -> None:
             await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
 

@@ -47,6 +47,7 @@ class ReaderLanguage(safety.Middleware):
         self.language = language
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on in the language of the reader; JSON is English."""
         headers = Headers(scope=scope)
         language = preferred_language(headers.get("accept-language", "")) if self.language == AUTO else self.language
         if scope["path"].endswith(".json") or failures.JSON in headers.get("accept", ""):
@@ -111,6 +112,7 @@ def explorer(
 
 
 def make_ready(session: Session) -> None:
+    """Compute the slow pages and cached values of the newest state before a user asks for them."""
     view = session.view()
     for page in PAGES:
         if page.slow:
@@ -129,6 +131,7 @@ Latest = Annotated[View, Depends(current_view)]
 
 
 def render_page(request: Request, page: Page, ask: Any, view: View) -> HTMLResponse:
+    """Return a page as HTML, with numbers of hits in the tree for a search."""
     session: Session = request.app.state.session
 
     def render(view: View) -> str:
@@ -143,6 +146,8 @@ def render_page(request: Request, page: Page, ask: Any, view: View) -> HTMLRespo
 
 
 def _add(app: FastAPI, page: Page) -> None:
+    """Add the routes of a page as HTML and as JSON."""
+
     def as_html(request: Request, view: Latest, ask: Any = Depends(page.module.Ask)) -> Any:
         return render_page(request, page, ask, view)
 
@@ -162,6 +167,7 @@ def _add(app: FastAPI, page: Page) -> None:
 
 
 def _add_documents(app: FastAPI) -> None:
+    """Add the route of documents by id in the path, as HTML and as JSON."""
     page = next(page for page in PAGES if page.path == "/doc")
 
     def by_path(request: Request, view: Latest, name: str, ask: Any = Depends(document.Ask)) -> Any:

@@ -41,6 +41,7 @@ class TimeoutProtocol(H11Protocol):
     _clock: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Accept a connection and start its time limit; abort it above the maximum number."""
         super().connection_made(transport)
         if len(self.connections) > MAX_CONNECTIONS:
             transport.abort()
@@ -48,6 +49,7 @@ class TimeoutProtocol(H11Protocol):
         self._wait()
 
     def data_received(self, data: bytes) -> None:
+        """Read data; start the time limit for incomplete headers, or stop it for complete ones."""
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE or not self.conn.trailing_data[0]:
             self._stop()
@@ -141,6 +143,7 @@ def write_launch_file(server: ListeningServer) -> Iterator[str]:
 
 
 def format_startup_message(folder: str, server: ListeningServer) -> str:
+    """Return the lines with the addresses of the server and how to stop it."""
     first, *others = server.addresses
     lines = [f"{folder} is open at {first}{f' ({server.note})' if server.note else ''}"]
     lines += [f"On this machine also at {address}" for address in others]
@@ -148,7 +151,7 @@ def format_startup_message(folder: str, server: ListeningServer) -> str:
 
 
 def load_token(path: str) -> str:
-    """Read the token from a private file; create the file if it does not exist."""
+    """Read the token in a private file, or create the file. Raise UsageError if it is not private."""
     file = Path(path)
     try:
         with suppress(FileExistsError):
@@ -170,9 +173,9 @@ def load_token(path: str) -> str:
 
 
 def open_server(remote: str | None, port: int, *, token: bool = True, previous_token: str = "") -> ListeningServer:
-    """Open the sockets on this machine and on the address that was asked for.
+    """Open the sockets of the server. Raise UsageError for a public address without a token.
 
-    Without a token only this machine can ask. ``kept``: an existing token.
+    Without a token only this machine can ask. ``previous_token``: an existing token.
     """
     host = remote or LOCAL
     local = host in LOOPBACK
@@ -196,6 +199,7 @@ def open_server(remote: str | None, port: int, *, token: bool = True, previous_t
 
 
 def _listen_beside(port: int) -> tuple[socket.socket, ...]:
+    """Return a local socket on the same port; empty if the port is taken."""
     try:
         return (bind_socket(LOCAL, port),)
     except UsageError:
@@ -203,7 +207,7 @@ def _listen_beside(port: int) -> tuple[socket.socket, ...]:
 
 
 def find_reachable_address(family: int) -> str:
-    """Return the address of this machine on the way out, or nothing. No packet is sent."""
+    """Return the address of this machine in the network; empty if unknown. No packet is sent."""
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect((UNREACHABLE_ADDRESSES[socket.AddressFamily(family)], 9))
@@ -222,6 +226,7 @@ def _name(host: str) -> str:
 
 
 def bind_socket(host: str, port: int) -> socket.socket:
+    """Return a listening socket. Raise UsageError if the address or port is not available."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     result = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio sends without delay on TCP
     result.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -195,6 +195,7 @@ class CategoriesPage:
 
 
 def load(view: View, ask: Ask) -> CategoriesPage:
+    """Return the page; without learned categories, only labels and columns to learn from."""
     categories, first, now = view.collection.categories, *label_counts(view)
     if categories is None:
         return _build_untrained_page(view, first, now)
@@ -223,6 +224,7 @@ def load(view: View, ask: Ask) -> CategoriesPage:
 
 
 def _build_untrained_page(view: View, first: Counter[str], now: Counter[str]) -> CategoriesPage:
+    """Return the page of a collection without learned categories."""
     rows = tuple(
         CategoryRow(
             label=label,
@@ -253,7 +255,7 @@ def _find_column(view: View) -> str:
 
 
 def label_counts(view: View) -> tuple[Counter[str], Counter[str]]:
-    """Return the documents of each label, when the state was opened and now."""
+    """Return the number of documents of each label, when the state was opened and now."""
     judgements = view.judgements
 
     def counts() -> tuple[int, Counter[str]]:
@@ -265,6 +267,7 @@ def label_counts(view: View) -> tuple[Counter[str], Counter[str]]:
 
 
 def _count_labels(view: View, filing: Filing, now: Counter[str]) -> dict[str, int]:
+    """Return the number of labelled documents of each category, with judgements since learning."""
     names, basis = filing.categories.names, filing.basis
     if not basis.by_table[0]:
         return {name: now[name] for name in names}
@@ -274,6 +277,7 @@ def _count_labels(view: View, filing: Filing, now: Counter[str]) -> dict[str, in
 
 
 def _write_sentence(categories: Categories, filing: Filing) -> str:
+    """Return the number of categories and their accuracy on test documents in words."""
     n, basis = CountedNoun(len(categories.names), "category", "categories"), filing.basis
     if not len(basis.rows):
         return translate(
@@ -300,6 +304,7 @@ def _write_sentence(categories: Categories, filing: Filing) -> str:
 
 
 def _list_notes(view: View, filing: Filing) -> tuple[str, ...]:
+    """Return notes on the limits of the test and of the counts."""
     result = []
     if filing.is_training_data:
         result.append(
@@ -333,6 +338,7 @@ def _list_notes(view: View, filing: Filing) -> tuple[str, ...]:
 def _list_rows(
     filing: Filing, label_counts: dict[str, int], first: Counter[str], rho: float
 ) -> tuple[CategoryRow, ...]:
+    """Return the categories with quality and links, the most frequent label first."""
     figures = dict(zip(filing.categories.names, compute_category_figures(filing, rho, MAX_CONFUSED), strict=True))
     return tuple(
         CategoryRow(
@@ -357,6 +363,7 @@ def _threshold(filing: Filing, step: int) -> Threshold:
 
 
 def _list_places(filing: Filing, rho: float) -> tuple[PlaceRow, ...]:
+    """Return the share of documents at categories, headings and unfiled at certainty ``rho``."""
     levels, (level_shares, left) = filing.curve[round(rho * STEPS)], count_filed_documents(filing, rho)
     result = [PlaceRow(translate("under a category"), levels[0].share, levels[0].correct, level_shares, ())]
     heading_names = list(iter_heading_sizes(filing, rho))
@@ -375,6 +382,7 @@ def _list_places(filing: Filing, rho: float) -> tuple[PlaceRow, ...]:
 
 
 def filed_list(view: View, filing: Filing, ask: Ask, rho: float) -> FiledList | None:
+    """Return the requested list of documents, least certain first; None if no list is requested."""
     names, note = filing.categories.names, ""
     if ask.left:
         title, selected_rows = translate("Unfiled documents"), list_unassigned_documents(filing, rho)
@@ -437,7 +445,7 @@ def filed_list(view: View, filing: Filing, ask: Ask, rho: float) -> FiledList | 
 
 
 def done_of(view: View, number: int | None) -> Done | None:
-    """Return the last judgement as a sentence; it can be undone while it is the last of its document."""
+    """Return the last judgement as a sentence, and whether it can be undone; None without one."""
     item = view.judgements.get(number) if number else None
     if item is None:
         return None
@@ -458,6 +466,7 @@ def done_of(view: View, number: int | None) -> Done | None:
 
 
 def _load_documents(view: View, filing: Filing, filed_rows: FiledRows) -> tuple[FiledDocument, ...]:
+    """Return the documents of a list with path, label, certainty and judgement."""
     rows, names = filed_rows.rows.tolist(), filing.categories.names
     lines = document_lines(view, rows, lambda id, _: addresses.document(id)) if rows else ()
     judgements = view.judgements.of(rows)

@@ -68,6 +68,7 @@ class ComparePage:
 
 
 def label_column_lines(view: View) -> tuple[LabelColumnLine, ...]:
+    """Return the columns that can serve as labels, with links and commands."""
     return tuple(
         LabelColumnLine(item.name, item.values, addresses.groups(column=item.name), item.command)
         for item in list_label_columns(view)[:COLUMNS]
@@ -80,6 +81,7 @@ def agreement(view: View) -> float | None:
 
 
 def load(view: View, ask: Ask) -> ComparePage:
+    """Return the page; without labels, only the columns that can serve as labels."""
     labels = view.remember_labels("all labels", lambda: load_label_codes(view))
     if not len(labels.rows):
         return ComparePage(
@@ -121,6 +123,7 @@ def load(view: View, ask: Ask) -> ComparePage:
 
 
 def _describe_several_labels(labels: LabelCodes, documents: int) -> str:
+    """Return a note on documents with several labels; empty without any."""
     n_several = labels.n_several
     if not n_several:
         return ""
@@ -133,6 +136,7 @@ def _describe_several_labels(labels: LabelCodes, documents: int) -> str:
 
 
 def _choose_columns(view: View, level: int | None) -> tuple[list[int], list[int]]:
+    """Return the nodes of a level in tree order, and the positions of the largest."""
     depths, deepest = view.tree.depths, view.tree.depth if level is None else level
     ordered = [
         node

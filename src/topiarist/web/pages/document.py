@@ -188,6 +188,7 @@ class DocumentPage:
 
 
 def load(view: View, ask: Ask) -> DocumentPage:
+    """Return the page of a document. Raise an error if the id does not exist or the file was not read."""
     collection = view.collection
     row = _find_row(view, ask.id)
     document = collection.documents.get(row)
@@ -287,6 +288,7 @@ def load(view: View, ask: Ask) -> DocumentPage:
 
 
 def _load_parent(view: View, row: int, id: str) -> WholeDocument | None:
+    """Return the parent document of a passage with the near passages; None for an uncut document."""
     result = load_parent_details(view.collection, id)
     if result is None:
         return None
@@ -319,6 +321,7 @@ def _load_parent(view: View, row: int, id: str) -> WholeDocument | None:
 
 
 def _list_columns(view: View, row: int) -> tuple[Column, ...]:
+    """Return the columns of a document; each value links to its documents."""
     values = view.collection.columns.of([row]).get(row, {})
     return tuple(
         Column(item.name, tuple(link(value, _with_value(view, item, value)) for value in values[item.name]))
@@ -334,6 +337,7 @@ def _with_value(view: View, field: Field, value: str) -> str:
 
 
 def _find_row(view: View, id: str) -> int:
+    """Return the row of an id, or of its first passage. Raise LeftOutError for a skipped file."""
     try:
         return rows_of(view.collection, id)[0]  # of a whole document, its first passage
     except UsageError:
@@ -347,6 +351,7 @@ def _find_row(view: View, id: str) -> int:
 
 
 def _create_page_address(ask: Ask, **changes: object) -> str:
+    """Return the address of this page with other parameters."""
     defaults = Ask()
     parameters = {name: value for name, value in vars(ask).items() if name != "id" and value != getattr(defaults, name)}
     if not ask.underline:
@@ -365,7 +370,7 @@ def _kept_why(ask: Ask) -> int | None:
 
 
 def _link_level(ask: Ask, coloured_text: ColouredText, level: Level) -> Level:
-    """Return a level with the address of the part of a long document that has most of it."""
+    """Return a level with the address of the section with most of its words; unchanged in a short text."""
     return (
         replace(level, densest=_create_page_address(ask, part=level.part))
         if coloured_text.parts > 1 and level.share
@@ -380,6 +385,7 @@ def _link_note(ask: Ask, coloured_text: ColouredText, note: PassageNote) -> Link
 
 
 def _list_parts(ask: Ask, coloured_text: ColouredText) -> tuple[Choice, ...]:
+    """Return links to the sections of a long text; none for a short one."""
     if coloured_text.parts < 2:
         return ()
     return tuple(
@@ -394,7 +400,7 @@ def _list_parts(ask: Ask, coloured_text: ColouredText) -> tuple[Choice, ...]:
 
 
 def _link_neighbours(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
-    """Return the previous and next document of the list, the list, and the position in it.
+    """Return the addresses of the previous and next document and of the list, and the position in it.
 
     A missing list or a search that takes too long is no reason to hide the document.
     """
@@ -405,7 +411,7 @@ def _link_neighbours(view: View, ask: Ask, row: int) -> tuple[str, str, str, str
 
 
 def _place(ask: Ask, by_similarity: bool, result: SearchResult, total: int) -> str:
-    """Return the position in a search result as a sentence."""
+    """Return the position in a search result in words."""
     if by_similarity:
         n_listed = min(result.total - result.folded, LOOKED_AT)
         return translate("{at} of the {total} most similar to “{query}”", at=ask.at, total=n_listed, query=ask.q)
@@ -415,6 +421,7 @@ def _place(ask: Ask, by_similarity: bool, result: SearchResult, total: int) -> s
 
 
 def _link_list_neighbours(view: View, ask: Ask, row: int) -> tuple[str, str, str, str]:
+    """Return the same as ``_link_neighbours``; raise the errors of the list or its search."""
     if ask.q.strip():
         start = max(ask.at - 2, 0)
         search = run_timed_search(view, ask.q, ask.by)
@@ -470,6 +477,7 @@ def _link_list_neighbours(view: View, ask: Ask, row: int) -> tuple[str, str, str
 
 
 def _list_absent_words(view: View, row: int, coloured_text: ColouredText) -> tuple[AbsentWords, ...]:
+    """Return frequent words of each topic on the path that the document lacks."""
     names = {level.level: level.name for level in coloured_text.levels}
     return tuple(
         AbsentWords(names.get(level, ""), level, tuple(link(word, addresses.word(word)) for word in words))

@@ -58,6 +58,7 @@ class DuplicatesPage:
 
 
 def load(view: View, ask: Ask) -> DuplicatesPage:
+    """Return the duplicates of one document, or of all documents by pages."""
     collection, copies = view.collection, view.collection.copies
     rows = sorted(copies.groups, key=lambda row: (-len(copies.groups[row]), row))
     if ask.id:
@@ -83,6 +84,7 @@ def load(view: View, ask: Ask) -> DuplicatesPage:
 
 
 def _group(duplicates: CopiesOf, *, all: bool) -> Group:
+    """Return an original with its duplicates; without ``all``, the first few."""
     listed_copies = duplicates.copies if all else duplicates.copies[:MAX_COPIES]
     return Group(
         link(display_title(duplicates.title, duplicates.id), addresses.document(duplicates.id)),

@@ -76,6 +76,7 @@ class GroupsPage:
 
 
 def load(view: View, ask: Ask) -> GroupsPage:
+    """Return the page: groups of a column, one group, or a comparison of two."""
     columns = list_groupings(view)
     column = ask.column or next(iter(columns), "")
     ways = choices({name: name for name in columns}, column, lambda name: addresses.groups(column=name))
@@ -116,6 +117,7 @@ def load(view: View, ask: Ask) -> GroupsPage:
 
 
 def _write_sentence(comparison: ByGroup) -> str:
+    """Return the heading sentence for a pair or for all groups."""
     if comparison.pair:
         first, second = comparison.names
         return translate("Topics that differ between {first} and {second}.", first=first, second=second)
@@ -127,6 +129,7 @@ def _write_sentence(comparison: ByGroup) -> str:
 
 
 def _list_notes(comparison: ByGroup) -> tuple[str, ...]:
+    """Return notes on documents in several groups or in none."""
     notes = []
     if comparison.n_both:
         both_text = CountedNoun(comparison.n_both, "document of both groups counts", "documents of both groups count")
@@ -149,6 +152,7 @@ def _list_notes(comparison: ByGroup) -> tuple[str, ...]:
 
 
 def _group(view: View, comparison: ByGroup, place: int, names: Sequence[str], *, is_single: bool) -> Group:
+    """Return a group with its more and less frequent topics, and links to compare it."""
     more_frequent, rarer = (
         comparison.find_overrepresented(place),
         [] if comparison.pair else comparison.find_underrepresented(place),
@@ -178,6 +182,7 @@ def _group(view: View, comparison: ByGroup, place: int, names: Sequence[str], *,
 def _list_differences(
     view: View, comparison: ByGroup, place: int, topics: Sequence[TopicShare]
 ) -> tuple[Difference, ...]:
+    """Return topics of a group with shares, ratios and links to documents."""
     return tuple(
         Difference(
             topic=topic_line(view, view.shape.node(item.topic)),

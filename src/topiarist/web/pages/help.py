@@ -90,6 +90,7 @@ class HelpPage:
 
 
 def load(view: View, ask: Ask) -> HelpPage:
+    """Return the page with terms, filters and keys in the current language."""
     questions = (
         link(
             translate("Overview"),

@@ -70,7 +70,7 @@ def points_of(view: View) -> bytes:
 
 
 def neighbours_of(view: View) -> tuple[CircleLayout, bytes] | None:
-    """Return the map by neighbours; None while it is computed."""
+    """Return circles and points of the map by neighbours; None while a thread computes them."""
 
     def compute_layout() -> tuple[CircleLayout, bytes]:
         ground, points = lay_out_neighbours(view)
@@ -82,6 +82,7 @@ def neighbours_of(view: View) -> tuple[CircleLayout, bytes] | None:
 
 
 def load(view: View, ask: Ask) -> MapPage:
+    """Return the map page; by neighbours, it starts their computation and shows topics meanwhile."""
     neighbour_map = neighbours_of(view) if ask.by == NEIGHBOURS else None
     ground, by = ground_of(view) if neighbour_map is None else neighbour_map[0], None if ask.by == TOPICS else ask.by
     return MapPage(
@@ -103,6 +104,7 @@ def load(view: View, ask: Ask) -> MapPage:
 
 
 def _write_sentence(view: View, ask: Ask) -> str:
+    """Return the size of the map and how to read it in words."""
     documents, topics = CountedNoun(view.n_docs, "document"), CountedNoun(len(view.tree.leaves), "topic")
     if view.n_docs < FEW:
         return translate("Too few for a map: {documents}.", documents=documents)
@@ -121,6 +123,7 @@ def _write_sentence(view: View, ask: Ask) -> str:
 
 
 def _list_circles(view: View, ground: CircleLayout) -> tuple[Circle, ...]:
+    """Return the circles of all topics except the root."""
     tree = view.tree
     return tuple(
         Circle(

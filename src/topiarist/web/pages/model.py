@@ -138,6 +138,7 @@ class ModelPage:
 
 
 def load(view: View, ask: Ask) -> ModelPage:
+    """Return the page with figures, warnings, account and history of the collection."""
     collection = view.collection
     description, database = collection.description.facts, collection.generation.database
     first, is_unchanged, exclusions = (
@@ -192,6 +193,7 @@ def load(view: View, ask: Ask) -> ModelPage:
 
 
 def _describe_entry(entry: AccountEntry) -> AccountLine:
+    """Return an entry of the account with the address of its documents."""
     places = {
         "documents": addresses.overview(), "read": addresses.overview(), "passages": addresses.overview(),
         "left_out": "#not-read",
@@ -212,7 +214,7 @@ def _with_line(line: str) -> str:
 
 
 def _explain_size(description: Any) -> str:
-    """Return the reason for the number of topics, translated if it is one of ``SIZES``."""
+    """Return the reason for the number of topics, translated if its form is known."""
     curve = description.get("curve")
     if curve:
         values = {
@@ -226,6 +228,7 @@ def _explain_size(description: Any) -> str:
 
 
 def _describe_curve(description: Any, is_unchanged: bool) -> str:
+    """Return the chosen number of topics in words; empty without tested sizes."""
     if not description.get("curve"):
         return ""
     leaves = description["curve"]["n_leaves"][description["curve"]["place"]]
@@ -253,6 +256,7 @@ def _list_objectives(view: View) -> tuple[tuple[int, float], ...]:
 
 
 def _list_figures(view: View, description: Any, is_unchanged: bool) -> tuple[Figure, ...]:
+    """Return the figures of the model with explanations; some only if they are known."""
     vocabulary, (diversity, n_words) = view.collection.counting.vocabulary, compute_word_diversity(view)
     hard, settings = view.hard_sizes[view.tree.root], view.collection.settings
     n_documents = view.remembered("wholes", lambda: count_documents(view.collection).documents)
@@ -314,6 +318,7 @@ def _list_figures(view: View, description: Any, is_unchanged: bool) -> tuple[Fig
 
 
 def _list_curve_points(description: Any) -> tuple[Point, ...]:
+    """Return the tested numbers of topics with their perplexity; empty without a test."""
     curve = description.get("curve")
     if not curve:
         return ()
@@ -322,6 +327,7 @@ def _list_curve_points(description: Any) -> tuple[Point, ...]:
 
 
 def _list_warnings(view: View) -> tuple[FitWarning, ...]:
+    """Return the most important warnings, each with an action that helps."""
     result, steps, coherence = [], view.last_fit.stopped, compute_coherence(view)
     if steps is not None:
         text = translate(
@@ -368,6 +374,7 @@ def _list_warnings(view: View) -> tuple[FitWarning, ...]:
 
 
 def _describe_stability(view: View) -> dict[str, Any]:
+    """Return the page fields on stability; empty ones if it was never measured."""
     stability = load_stability(view.collection)
     if stability is None:
         return {"steadiness": "", "unsteady": ()}

@@ -87,6 +87,7 @@ class NewPage:
 
 
 def load(view: View, ask: Ask) -> NewPage:
+    """Return the upload form, or the documents that were filed last."""
     first, last = max(ask.first, view.grown_with), min(ask.first + ask.filed, view.n_docs)
     if first >= last:
         return NewPage(
@@ -118,6 +119,7 @@ def labels() -> dict[str, str]:
 
 
 def column_fields(view: View, typed: Columns | None = None) -> tuple[ColumnField, ...]:
+    """Return form fields for column names, with the names of the collection and the typed ones."""
     columns = load_reading_settings(view.collection).columns
     earlier = columns.preferred[0] if columns.preferred else None
     return tuple(
@@ -134,6 +136,7 @@ def column_fields(view: View, typed: Columns | None = None) -> tuple[ColumnField
 def preview_documents(
     view: View, documents: Sequence[Document], rho: float, key: str, problems: tuple[str, ...]
 ) -> NewPage:
+    """Return the assignments of documents; nothing is stored."""
     lines = tuple(_describe_filing(view, *item) for item in file_with_certainty(view.collection, documents, rho))
     strange = sum(line.unusual for line in lines)
     text = (
@@ -155,7 +158,7 @@ def preview_documents(
 
 
 def _find_ambiguous_date(documents: Sequence[Document], order: str) -> str:
-    """Return an ambiguous date of the documents, if their order of day and month is unknown."""
+    """Return a date with unknown order of day and month; empty without one."""
     orders = DateOrders(order)
     for document in documents:
         orders.add(document.source, read_date(document.date), document.date)
@@ -163,6 +166,7 @@ def _find_ambiguous_date(documents: Sequence[Document], order: str) -> str:
 
 
 def _describe_filing(view: View, filed_document: FiledDocument, certain: dict[str, float]) -> FiledLine:
+    """Return a new document with its path, words, labels and certainties."""
     nodes = view.tree.path(view.shape.node(filed_document.topic))
     certainty = (1.0, *filed_document.certainty)
     document = filed_document.document

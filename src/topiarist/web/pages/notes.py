@@ -41,6 +41,7 @@ class NotesPage:
 
 
 def load(view: View, ask: Ask) -> NotesPage:
+    """Return the notes by pages."""
     result = view.collection.passage_notes.all()
     pages = paging(len(result), ask.page, lambda page: addresses.notes(page=page))
     shown_notes = result[pages.start : pages.start + PER_PAGE]

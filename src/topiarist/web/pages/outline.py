@@ -43,6 +43,7 @@ class OutlinePage:
 
 
 def load(view: View, ask: Ask) -> OutlinePage:
+    """Return the outline of the tree or of a branch, open to the requested depth."""
     node = view.tree.root if ask.topic is None else view.shape.node(ask.topic)
     branch_nodes = [node, *view.tree.descendants(node)]
     start = view.tree.depths[node]
@@ -72,6 +73,7 @@ def load(view: View, ask: Ask) -> OutlinePage:
 
 
 def _choose_depth(view: View, below: list[int], start: int) -> int:
+    """Return the largest depth with at most ``MAX_TOPICS`` topics, at least 1."""
     depth = 1
     while sum(view.tree.depths[item] - start <= depth + 1 for item in below) <= MAX_TOPICS and depth < 100:
         depth += 1

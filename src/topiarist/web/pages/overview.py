@@ -95,6 +95,7 @@ class OverviewPage:
     turned: tuple[int, ...]  # topics that somebody opened or closed
 
     def turn(self, topic: int) -> str:
+        """Return the address of the page with a topic opened, or closed if it is open."""
         now = tuple(item for item in self.turned if item != topic)
         turned = now if topic in self.turned else (*now, topic)
         detail = None if self.detail == DEFAULT_DETAIL else self.detail
@@ -102,6 +103,7 @@ class OverviewPage:
 
 
 def load(view: View, ask: Ask) -> OverviewPage:
+    """Return the overview; a small collection has a list of documents in place of the picture."""
     tree, n_leaves = view.tree, len(view.tree.leaves)
     root = tree.root
     headings = tuple(_describe_heading(view, node) for node in view.children(root))
@@ -176,6 +178,7 @@ def sentence(view: View) -> str:
 
 
 def _describe_heading(view: View, node: int) -> Heading:
+    """Return a topic with its first typical documents."""
     rows = view.collection.tree.nodes[node].rows[:TYPICAL]
     topic = view.shape.topics[node]
     return Heading(
@@ -191,7 +194,7 @@ def blocks(view: View, root: int, levels: int, at: int = -1) -> tuple[Block, ...
 
 
 def opened_blocks(view: View, detail: Detail, least: float = LEAST) -> tuple[Block, ...]:
-    """Return the icicle of the tree in a detail; topics with narrow subtopics only stay closed."""
+    """Return the icicle of a detail. A topic stays closed if all its subtopics are below ``least``."""
     root = view.tree.root
     wide = least * max(view.sizes[root], 1)
     below = {
@@ -203,6 +206,7 @@ def opened_blocks(view: View, detail: Detail, least: float = LEAST) -> tuple[Blo
 
 
 def _build_icicle(view: View, root: int, opened: Set[int], least: float, at: int = -1) -> tuple[Block, ...]:
+    """Return the blocks of open nodes and their children; siblings narrower than ``least`` are one block."""
     total, path = max(view.sizes[root], 1), view.tree.path(at) if at >= 0 else ()
 
     def drawn(node: int, level: int, left: float) -> Iterator[Block]:
@@ -235,6 +239,7 @@ def _build_icicle(view: View, root: int, opened: Set[int], least: float, at: int
 
 
 def _create_block(view: View, node: int, level: int, left: float, width: float, place: str) -> Block:
+    """Return the block of a topic at a position in the icicle."""
     line = topic_line(view, node)
     return Block(
         topic=line.id,

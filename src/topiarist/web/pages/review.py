@@ -95,6 +95,7 @@ class ReviewPage:
 
 
 def load(view: View, ask: Ask) -> ReviewPage:
+    """Return a review with its next document; without a label, the list of reviews."""
     label = " ".join(ask.label.split())
     if not label:
         return _build_first_page(view, ask)
@@ -132,6 +133,7 @@ def load(view: View, ask: Ask) -> ReviewPage:
 
 
 def _build_first_page(view: View, ask: Ask) -> ReviewPage:
+    """Return the list of started reviews."""
     lines = tuple(
         Line(
             item.label,
@@ -156,6 +158,7 @@ def address_of(review_request: ReviewRequest, **values: object) -> str:
 
 
 def _choose_next(view: View, ask: Ask, review: Review) -> tuple[int | None, str, tuple[str, ...]]:
+    """Return row and selection of the next document, with notes; no row if all are judged."""
     notes: tuple[str, ...] = ()
     if ask.id:
         row = view.collection.documents.row_of(ask.id)
@@ -167,6 +170,7 @@ def _choose_next(view: View, ask: Ask, review: Review) -> tuple[int | None, str,
 
 
 def _explain_end(view: View, ask: Ask, review: Review) -> str:
+    """Return a note if the document keeps its label after an undo; empty otherwise."""
     documents = view.collection.documents
     row = documents.row_of(ask.undone) if ask.undone and ask.undone in documents else None
     if row is None or row in review.order.answers or not review.has_label(row):
@@ -176,6 +180,7 @@ def _explain_end(view: View, ask: Ask, review: Review) -> str:
 
 
 def _list_notes(ask: Ask, review: Review) -> tuple[str, ...]:
+    """Return notes on a query without hits and on skipped documents."""
     result, progress = [], review.progress
     if ask.query.strip() and not progress.found and not review.starts_from_query:
         result.append(
@@ -188,6 +193,7 @@ def _list_notes(ask: Ask, review: Review) -> tuple[str, ...]:
 
 
 def _describe_document(view: View, ask: Ask, row: int, draw: str) -> NextDocument:
+    """Return the next document with its first text, query words marked."""
     document = view.collection.documents.get(row)
     text = document.text[:LETTERS]
     return NextDocument(
@@ -203,6 +209,7 @@ def _describe_document(view: View, ask: Ask, row: int, draw: str) -> NextDocumen
 
 
 def _mark_pieces(view: View, query: str, text: str) -> Pieces:
+    """Return a text in pieces with query words marked; unmarked if the search fails."""
     try:
         matches = run_timed_search(view, query, "both").mark(text) if query.strip() else ()
     except (UsageError, StoppedError):

@@ -129,6 +129,7 @@ def time_for(ask: Ask) -> AbstractContextManager[None]:
 
 
 def _build_page(view: View, ask: Ask) -> SearchPage:
+    """Return the result page of a search. Raise an error for an unknown topic."""
     search, by = run_timed_search(view, ask.q, ask.by), _unless_usual(ask.by)
     address = SearchAddress(search.typed, ask.q, by, ask.topic, ask.tag or None, ask.label or None)
     if ask.topic is not None:
@@ -184,7 +185,7 @@ def _unless_usual(way: str) -> str | None:
 
 
 def _run_search(view: View, ask: Ask, search: TimedSearch) -> tuple[SearchResult, str, bool]:
-    """Return the result, an error message, and whether the search was stopped."""
+    """Return the result, an error message, and whether the time limit stopped the search."""
     try:
         if ask.tag or ask.label:
             return _cut_page(view, _list_rows(view, ask), ask.page), "", False
@@ -196,7 +197,7 @@ def _run_search(view: View, ask: Ask, search: TimedSearch) -> tuple[SearchResult
 
 
 def _load_page(ask: Ask, search: TimedSearch) -> SearchResult:
-    """Return the page of the result; beyond the end, the last one."""
+    """Return one page of the result; beyond the end, the last page."""
     is_nearest, with_reasons = search.ranks_all_documents, ask.by != "words"
     page = min(ask.page, LOOKED_AT // PER_PAGE) if is_nearest else ask.page
     result = search.page(PER_PAGE, (page - 1) * PER_PAGE, topic=ask.topic, why=with_reasons, related=MAX_RELATED)
@@ -211,6 +212,7 @@ def _load_page(ask: Ask, search: TimedSearch) -> SearchResult:
 def _write_sentence(
     view: View, ask: Ask, search: TimedSearch, result: SearchResult, branches: tuple[TopicLine, ...], rows: Any
 ) -> str:
+    """Return the result, the help text or the reason for no result in words."""
     if ask.tag or ask.label:
         return _describe_filtered(_count_documents(view, rows), ask)
     if not ask.q.strip():
@@ -233,6 +235,7 @@ def _count_documents(view: View, rows: Any) -> str:
 
 
 def _list_rows(view: View, ask: Ask) -> Any:
+    """Return the rows of the query, topic, tag and label together."""
     search = run_timed_search(view, ask.q, ask.by)
     rows = search.rows(ask.topic) if search.query else view.all_rows(view.n_docs)
     if not search.query and ask.topic is not None:
@@ -241,6 +244,7 @@ def _list_rows(view: View, ask: Ask) -> Any:
 
 
 def _list_hits(view: View, ask: Ask, result: SearchResult, pages: Paging, search: SearchAddress) -> tuple[HitLine, ...]:
+    """Return the hits as lines with reasons and links to similar documents."""
     rows = [hit.row for hit in result.hits]
     read, tags = view.collection.marks.read_among(rows), view.collection.marks.tags_of(rows)
     values = []
@@ -284,7 +288,7 @@ def reasons(explanation: Explanation | None, n: int = 6) -> tuple[Reason, ...]:
 
 
 def _list_matching_rows(view: View, ask: Ask, search: TimedSearch) -> Any:
-    """Return the rows of all hits, or of the best hits of a search by meaning."""
+    """Return the rows of all hits, or of the best by meaning; none after the time limit."""
     if ask.tag or ask.label:
         return _list_rows(view, ask)
     try:
@@ -296,6 +300,7 @@ def _list_matching_rows(view: View, ask: Ask, search: TimedSearch) -> Any:
 def _describe_word_search(
     view: View, query: Parsed, topic: int | None, result: SearchResult, branches: tuple[TopicLine, ...], number: str
 ) -> str:
+    """Return the result of a search by words in words, with the topic of most hits."""
     query_text = _describe_query(view, query, topic, "many" if result.total > 1 else "one")
     if not result.total:
         return translate("No document{what}.", what=query_text)
@@ -323,6 +328,7 @@ def _describe_word_search(
 
 
 def _describe_meaning_search(view: View, query: Parsed, topic: int | None, n_documents: int) -> str:
+    """Return the result of a search by meaning in words."""
     query_text = _describe_query(view, query, topic, "similar")
     if not n_documents:
         return translate("No document is{what}.", what=query_text)
@@ -331,6 +337,7 @@ def _describe_meaning_search(view: View, query: Parsed, topic: int | None, n_doc
 
 
 def _describe_query(view: View, query: Parsed, topic: int | None, form: str) -> str:
+    """Return query terms and filters in words; ``form`` is the grammatical form."""
     typed = " ".join(map(str, query.terms))
     where = [] if topic is None else [translate("under {}").format(view.names[view.shape.node(topic)])]
     text = ", ".join([*where, *(name for name, _ in narrowing.conditions(view, query))])
@@ -338,7 +345,7 @@ def _describe_query(view: View, query: Parsed, topic: int | None, form: str) -> 
 
 
 def filter_rows(view: View, rows: Any, *, tag: str = "", label: str = "") -> Any:
-    """Return the rows with a tag or a label that a query cannot express."""
+    """Return those rows that have the tag and the label; an empty one filters nothing."""
     if tag:
         rows = view.intersect_rows(rows, view.collection.marks.rows_with(tag))
     return view.intersect_rows(rows, view.collection.documents.labelled_rows(label)) if label else rows
@@ -355,6 +362,7 @@ def _cut_page(view: View, rows: Any, page: int) -> SearchResult:
 
 
 def _describe_filtered(number: str, ask: Ask) -> str:
+    """Return the result of a tag or label filter in words."""
     text = [translate("tagged “{tag}”", tag=ask.tag)] * bool(ask.tag)
     text += [translate("labelled “{label}”", label=ask.label)] * bool(ask.label)
     text += [translate("that match “{query}”", query=ask.q)] * bool(ask.q.strip())

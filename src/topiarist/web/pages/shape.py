@@ -136,6 +136,7 @@ class ShapePage(EditForm):
 
 
 def load(view: View, ask: Ask) -> ShapePage:
+    """Return the form of an edit, with its effect if the form is complete."""
     node = view.tree.root if ask.topic is None else view.shape.node(ask.topic)
     if ask.topic is None and ask.edit not in (*OF_DOCUMENTS, *OF_WORDS):
         raise UsageError(translate("expected a topic"), hint=translate("Choose an existing topic."))
@@ -185,7 +186,7 @@ def load(view: View, ask: Ask) -> ShapePage:
 
 
 def edit_of(ask: Ask) -> Edit:
-    """Return the edit of a form; the error names what is missing."""
+    """Return the edit of a form. Raise UsageError if a topic or word is missing."""
     topic = -1 if ask.topic is None else ask.topic
     others = tuple(item for item in (ask.other, *ask.others) if item is not None)
     if ask.edit in MULTI_TOPIC_EDITS and not others:
@@ -216,6 +217,7 @@ def edit_of(ask: Ask) -> Edit:
 
 
 def _list_candidates(view: View, ask: Ask, node: int) -> tuple[Choice, ...]:
+    """Return links to candidate names of a topic; none for other edits than rename."""
     if ask.edit != "rename":
         return ()
     names = (name for name in view.collection.tree.nodes[node].names if name not in view.names)
@@ -223,6 +225,7 @@ def _list_candidates(view: View, ask: Ask, node: int) -> tuple[Choice, ...]:
 
 
 def _list_parts(view: View, ask: Ask) -> tuple[Part, ...]:
+    """Return the topics that a split would create; none for other edits."""
     if ask.edit != "split" or ask.topic is None:
         return ()
     topic, n_parts = ask.topic, ask.into
@@ -243,6 +246,7 @@ def _words(ask: Ask) -> tuple[str, ...]:
 
 
 def _list_options(view: View, ask: Ask, node: int) -> tuple[Option, ...]:
+    """Return the topics that the edit can have as its other topic; none for edits of one topic."""
     if ask.edit not in (*MULTI_TOPIC_EDITS, "move", "pin", "seed"):
         return ()
     excluded_nodes = (
@@ -265,7 +269,7 @@ def _list_options(view: View, ask: Ask, node: int) -> tuple[Option, ...]:
 
 
 def list_changes(view: View, edit: Edit) -> tuple[Change, ...]:
-    """Return the changes of names, parents and sizes before a new fit."""
+    """Return changed names, parents and sizes of topics, as the edit would make them before a fit."""
     shape, result = preview_edits(view.collection, [edit]), []
     topics_after = take_snapshot(shape, view.collection)
     sizes_before = {topic: view.sizes[node] for node, topic in enumerate(view.shape.topics)}
@@ -297,6 +301,7 @@ def list_changes(view: View, edit: Edit) -> tuple[Change, ...]:
 
 
 def _describe_change(view: View, now: TreeState, topic: int) -> str:
+    """Return a new name and a new parent of a topic in words; empty if both stay."""
     old_parent, new_parent = _parent(view.shape, topic), _parent(now, topic)
     text = []
     if view.shape.name(topic) != now.name(topic):

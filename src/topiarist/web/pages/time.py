@@ -142,6 +142,7 @@ class TimePage:
 
 
 def load(view: View, ask: Ask) -> TimePage:
+    """Return topics over time, with the changes since a date if one is requested."""
     result = find_topics_over_time(view, ask.by, topic=ask.topic, detail=ALL if ask.topic is None else SUBTREE_DETAIL)
     spread = result.periods
     top = None if ask.topic is None or ask.topic == view.shape.root else view.shape.node(ask.topic)
@@ -193,6 +194,7 @@ def load(view: View, ask: Ask) -> TimePage:
 
 
 def _group_by_year(periods: Sequence[Period]) -> tuple[tuple[str, tuple[Period | None, ...]], ...]:
+    """Return the periods of each year by month; None for months without documents."""
     result: dict[str, list[Period | None]] = {}
     for period in periods:
         result.setdefault(period.name[:4], [None] * 12)[int(period.name[5:7]) - 1] = period
@@ -200,6 +202,7 @@ def _group_by_year(periods: Sequence[Period]) -> tuple[tuple[str, tuple[Period |
 
 
 def _write_sentence(series: OverTime) -> str:
+    """Return the range of dates and the number of bursts in words, or why there are none."""
     spread = series.periods
     if not len(spread) and spread.file_dated:
         return translate("Documents have file dates only, which are not shown over time.")
@@ -217,6 +220,7 @@ def _write_sentence(series: OverTime) -> str:
 
 
 def _create_parent_address(view: View, top: int | None, by: str | None) -> str:
+    """Return the page of the parent topic; empty for the root."""
     if top is None:
         return ""
     parent = view.tree.parents[top]
@@ -224,6 +228,7 @@ def _create_parent_address(view: View, top: int | None, by: str | None) -> str:
 
 
 def _describe_course(view: View, series: OverTime, place: int, by: str | None) -> TopicSeries:
+    """Return a topic with its shares, intervals, bursts and links by period."""
     spread, table = series.periods, series.table
     numbers, topic = spread.documents, series.topics[place]
     has_documents = (numbers > 0).tolist()
@@ -267,6 +272,7 @@ def _describe_course(view: View, series: OverTime, place: int, by: str | None) -
 
 
 def _list_words(view: View, series: OverTime, topic: int) -> tuple[ChangedWord, ...]:
+    """Return words of a topic whose frequency changed."""
     changed_words = view.compute_once(
         ("word times", topic, series.periods.unit), lambda: find_words_over_time(view, topic, series.periods, WORDS)
     )
@@ -292,6 +298,7 @@ def _dated_query(word: str, dates: str) -> str:
 
 
 def _describe_new(view: View, ask: Ask) -> New:
+    """Return the changes since a date; an invalid date gives its error as the sentence."""
     try:
         result = find_changes_since(view, ask.since, ask.until)
     except UsageError as error:
@@ -326,6 +333,7 @@ def _describe_new(view: View, ask: Ask) -> New:
 
 
 def _describe_change(view: View, change: TopicShare, changes: RecentChanges) -> Change:
+    """Return a topic with its shares before and since a date."""
     ratio_text = times_between(change.times, change.times_low, change.times_high)
     return Change(
         topic=topic_line(view, view.shape.node(change.topic)),

@@ -113,6 +113,7 @@ class TopicPage:
 
 
 def load(view: View, ask: Ask) -> TopicPage:
+    """Return the page of a topic with its words, subtopics and one page of documents."""
     node = view.shape.node(ask.topic)
     line, parameters = topic_line(view, node), _values(ask)
     all_rows = rows_of(view, node, ask.sort, ask.show)
@@ -170,7 +171,7 @@ def load(view: View, ask: Ask) -> TopicPage:
 
 
 def _mark_typical(view: View, rows: list[int], lines: tuple[DocumentLine, ...]) -> tuple[DocumentLine, ...]:
-    """Return documents with the excerpt that has most characteristic words of their topics."""
+    """Read the texts and return documents with their most typical excerpt."""
     result = []
     for row, line, document in zip(rows, lines, view.collection.documents.load_many(rows), strict=False):
         words = [
@@ -183,13 +184,14 @@ def _mark_typical(view: View, rows: list[int], lines: tuple[DocumentLine, ...]) 
 
 
 def _compute_position_strip(view: View, node: int) -> tuple[Block, ...]:
-    """Return the strip of the whole tree to one level below a topic, with its path marked."""
+    """Return the icicle down to one level below a topic, its path marked; empty for a lone root."""
     if len(view.tree) < 2:
         return ()
     return blocks(view, view.tree.root, min(max(view.tree.depths[node] + 2, LEVELS), DEEPEST), node)
 
 
 def rows_of(view: View, node: int, sort: str, show: str) -> Any:
+    """Return the sorted rows of a topic, filtered by certainty, read mark or tag."""
     if show not in ("unread", "tagged"):
         return view.list_rows(node, sort, show)
     rows, marks = view.list_rows(node, sort, "all"), view.collection.marks
@@ -211,6 +213,7 @@ def _folded_away(number: int) -> str:
 
 
 def word_lines(view: View, node: int, pairs: list[tuple[str, float | None]]) -> tuple[TopicWordLine, ...]:
+    """Return words with probability, documents and links."""
     largest = max((share for _, share in pairs if share), default=1.0)
     topic = None if node == view.tree.root else view.shape.topics[node]
     columns = [view.columns[word] for word, _ in pairs if word in view.columns]
@@ -235,6 +238,7 @@ def _values(ask: Ask, **changes: Any) -> dict[str, Any]:
 
 
 def _list_orders(ask: Ask, name: str, texts: dict[str, str]) -> tuple[Choice, ...]:
+    """Return links to this page with other values of one parameter."""
     return tuple(
         Choice(text, addresses.topic(ask.topic, **_values(ask, **{name: value})), value == getattr(ask, name), value)
         for value, text in texts.items()
@@ -242,6 +246,7 @@ def _list_orders(ask: Ask, name: str, texts: dict[str, str]) -> tuple[Choice, ..
 
 
 def _write_sentence(view: View, node: int, own_words: tuple[TopicWordLine, ...]) -> str:
+    """Return the size, words and subtopics of a topic in words."""
     size, n_subtopics = view.sizes[node], len(view.tree.children(node))
     text = _describe_topic(view, node, [view.format_word(word.word) for word in own_words[:3]], n_subtopics)
     if view.shape.pending and not size and not view.model_nodes(node):
@@ -254,6 +259,7 @@ def _write_sentence(view: View, node: int, own_words: tuple[TopicWordLine, ...])
 
 
 def _describe_topic(view: View, node: int, words: list[str], n_subtopics: int) -> str:
+    """Return typical words and the number of subtopics in words."""
     parts = CountedNoun(n_subtopics, "subtopic")
     if not words:
         return translate(" {parts}.", parts=parts) if n_subtopics else ""
@@ -281,6 +287,7 @@ def _steadiness(view: View, topic: int) -> str:
 
 
 def _write_heading(view: View, node: int, ask: Ask, total: int) -> str:
+    """Return the heading of the document list, by the documents that it shows."""
     name, number = view.names[node], CountedNoun(total, "document")
     if ask.show == "all":
         return translate("Documents under {name}", name=name)
@@ -296,6 +303,7 @@ def _write_heading(view: View, node: int, ask: Ask, total: int) -> str:
 
 
 def _explain_count(view: View, node: int) -> str:
+    """Return how documents count for a topic in words."""
     n_partly_here, n_mostly_here = view.n_listed(node, "all"), view.n_listed(node, "here")
     text = translate(
         "Documents count with their shares: {documents} at least {least} here, {most} at least half. All shares "

@@ -64,6 +64,7 @@ class WordPage:
 
 
 def load(view: View, ask: Ask) -> WordPage:
+    """Return the page of a word with its topics and edits; general and rare words have none."""
     word = " ".join(ask.word.casefold().split())
     column = view.columns.get(word)
     counting, shape = view.collection.counting, view.shape
@@ -97,6 +98,7 @@ def load(view: View, ask: Ask) -> WordPage:
 
 
 def _list_rules(view: View, word: str, counted_as: str) -> tuple[WordRule, ...]:
+    """Return the edits that concern a word, in words."""
     shape = view.shape
     result = (
         [WordRule(translate("“{word}” is counted as “{other}”.", word=word, other=counted_as))]
@@ -120,6 +122,7 @@ def _list_rules(view: View, word: str, counted_as: str) -> tuple[WordRule, ...]:
 
 
 def _list_ways(word: str, counted_as: str, ignored: bool, has_rules: bool) -> tuple[Way, ...]:
+    """Return links to possible edits of a word."""
     ways = []
     if not ignored:
         ways.append(Way(translate("Seed word of…"), addresses.shape("seed", words=counted_as)))

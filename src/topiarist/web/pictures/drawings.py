@@ -39,6 +39,7 @@ def _bar(width: str, kind: str) -> Markup:
 
 
 def draw_interval(low: float, share: float, high: float, other: float, maximum: float) -> Markup:
+    """Draw a share with its interval as a line, and another share as a mark."""
     start, middle, end, mark = (percent(value / maximum) for value in (low, share, high, other))
     return element(
         "svg",
@@ -79,7 +80,7 @@ def draw_icicle(blocks: Sequence[Block], to: To = str) -> Markup:
 
 
 def draw_nearby_topics(blocks: Sequence[Block], to: To = str) -> Markup:
-    """Draw the tree as a strip with the path to one topic."""
+    """Draw the icicle with the path to one topic; nothing without a marked topic."""
     way = [block for block in blocks if block.place]
     if not way:
         return Markup("")
@@ -93,7 +94,7 @@ def draw_nearby_topics(blocks: Sequence[Block], to: To = str) -> Markup:
 
 
 def _draw_rows(blocks: Sequence[Block], to: To, kind: str, label: str, heights: tuple[float, float, float]) -> Markup:
-    """Draw blocks in rows; ``heights`` are the heights of the first row, the rows between and the last row."""
+    """Draw blocks in horizontal bands; ``heights`` are of the first, the middle and the last band."""
     if not blocks:
         return Markup("")
     top = min(block.level for block in blocks)
@@ -110,6 +111,7 @@ def _draw_rows(blocks: Sequence[Block], to: To, kind: str, label: str, heights: 
 
 
 def _draw_block(block: Block, to: To, y: float, height: float) -> Markup:
+    """Draw a block as a linked rectangle; low blocks have no text."""
     title = translate("{topic}, level {level}", topic=with_documents(block.name, block.documents), level=block.level)
     if block.below:
         title += translate(", {topics} below", topics=CountedNoun(block.below, "topic"))
@@ -130,6 +132,7 @@ def _draw_block(block: Block, to: To, y: float, height: float) -> Markup:
 
 
 def _label(block: Block) -> Markup:
+    """Return the text of a block: name, size and words that the name lacks."""
     parts = [block.name] if block.named or block.topic is None else block.name.split(" · ")
     name = element("i", " · ").join(element("span", part) for part in parts)
     name_words = {item.casefold() for item in split_items(block.name)}
@@ -144,7 +147,7 @@ def _label(block: Block) -> Markup:
 
 
 def draw_stacked_bar(parts: Sequence[tuple[str, float, str, str]]) -> Markup:
-    """Draw one bar of several parts: classes, shares, titles and addresses."""
+    """Draw one bar of several shares, given as class, share, title and address."""
     left, shapes = 0.0, [Markup("")]
     for kind, share, title, address in parts:
         if share > 0:
@@ -155,6 +158,7 @@ def draw_stacked_bar(parts: Sequence[tuple[str, float, str, str]]) -> Markup:
 
 
 def draw_curve(points: Sequence[tuple[float, float]], selected_place: int, label: str) -> Markup:
+    """Draw points joined by lines with the selected one marked; nothing for a single point."""
     if len(points) < 2:
         return Markup("")
     xs, ys = [x for x, _ in points], [y for _, y in points]

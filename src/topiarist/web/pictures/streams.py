@@ -31,7 +31,7 @@ Point = tuple[float, float]
 
 
 def draw_streams(page: TimePage, to: To = str) -> Markup:
-    """Draw topics as streams around a middle line, as wide as their documents."""
+    """Draw topics as streams around a middle line; thickness shows the number of documents."""
     numbers = [period.documents for period in page.periods]
     if len(numbers) < 2:
         return Markup("")
@@ -59,7 +59,7 @@ def draw_streams(page: TimePage, to: To = str) -> Markup:
 
 
 def _name(course: TopicSeries, upper: Sequence[Point], lower: Sequence[Point]) -> Markup:
-    """Draw the name of a stream where the stream has most room for all of its letters; nothing without room."""
+    """Draw the name of a stream at its thickest stretch; nothing if it is too thin."""
     name = short(plain(course.topic.name), LETTERS)
     above, below = _sample(upper), _sample(lower)
     wide = max(1, round(len(name) * LETTER / WIDE * len(above)))
@@ -108,6 +108,7 @@ def draw_topic_curve(course: TopicSeries, periods: int) -> Markup:
 
 
 def _draw_peak(course: TopicSeries, middle: Sequence[float | None], step: float) -> tuple[Markup, ...]:
+    """Draw a dot and a text at the highest share of a curve."""
     best = min((place for place, y in enumerate(middle) if y is not None), key=lambda place: middle[place] or 0.0)
     x, y = best * step / SMALL_WIDE, (middle[best] or 0.0) / SMALL_HIGH
     anchor = "start" if x < 0.2 else "end" if x > 0.8 else "middle"
@@ -126,6 +127,7 @@ def _points(values: Sequence[float | None], places: Sequence[int], step: float) 
 
 
 def _format_line(points: Sequence[Point]) -> str:
+    """Return the SVG path through points; a short dash for a single one."""
     if len(points) == 1:  # a period between two without documents
         (x, y) = points[0]
         return f"M{x - 0.4:.2f} {y:.2f}H{x + 0.4:.2f}"
@@ -137,6 +139,7 @@ def _area(upper: Sequence[Point], lower: Sequence[Point]) -> str:
 
 
 def _format_curve(points: Sequence[Point]) -> str:
+    """Return the SVG coordinates of a smooth curve through points."""
     parts = [f"{points[0][0]:.1f} {points[0][1]:.1f}"]
     for (x0, y0), (x1, y1) in pairwise(points):
         middle = (x0 + x1) / 2

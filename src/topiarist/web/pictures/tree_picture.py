@@ -79,6 +79,7 @@ def draw_tree(row: Row, to: To = str) -> Markup:
 
 
 def _iterate_branches(root: Row) -> Iterator[Branch]:
+    """Yield the positions of all topics, parents first."""
     high, unit = count_rows(root), compute_document_height(root)
 
     def thick(row: Row) -> float:
@@ -97,6 +98,7 @@ def _iterate_branches(root: Row) -> Iterator[Branch]:
 
 
 def _shape(branch: Branch, level: int, to: To) -> Markup:
+    """Draw one branch as a linked path with a title."""
     wide, depth, half = COLUMNS[level], branch.depth, branch.thick / 2
     bend = min(BEND * wide, MOST_BEND)
     left = ROOT + wide * (depth - 1) if depth else 0.0

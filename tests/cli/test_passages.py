@@ -66,7 +66,7 @@ def test_show_tells_the_topics_of_a_whole_document_and_of_its_passages(typed):
 
 
 def test_programs_read_a_whole_document_in_pieces(place, typed):
-    server = reading_server.server(str(place / "c.topiary"))
+    server = reading_server.create_server(str(place / "c.topiary"))
     whole = asked(server, "show", id="pile/00.txt", characters=100_000)
     assert (whole["more"], whole["length"], whole["n_passages"]) == (0, len(whole["text"]), PAGES)
     second = whole["passages"][1]

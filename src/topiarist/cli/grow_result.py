@@ -78,14 +78,14 @@ class GrowResult:
         return facts_of.problems(self.collection.generation.database) if self.stream is not None else []
 
 
-def tell(result: GrowResult, options: Options, *, stopped: bool) -> None:
+def print_result(result: GrowResult, options: Options, *, stopped: bool) -> None:
     """Print the result of a grow and write its figure and problem list. Exit if the code is not 0."""
     words, console, notes = write_problems(result), Console(highlight=False), Console(stderr=True, highlight=False)
     notes.quiet = options.quiet
     if options.json:
         print_summary(result, n_words=options.words)
     else:
-        _print(result, console, options)
+        _print_growth(result, console, options)
         _print_left_out(result, notes)
     if options.figure:
         save_figure(result.tree.draw, options.figure)
@@ -108,7 +108,7 @@ def _say(console: Console, text: str, style: str = "") -> None:
     console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
 
 
-def facts(result: GrowResult) -> str:
+def format_facts(result: GrowResult) -> str:
     """Return folder, documents, topics, quality and time in one line."""
     tree = result.tree
     parts = [result.folder, str(count_documents(result.collection)), count_noun(len(tree.tree.leaves), "topic")]
@@ -156,7 +156,7 @@ def write_problems(result: GrowResult) -> str:
     return f"{', '.join(parts)}: {result.folder}/{PROBLEMS}" if problems else ""
 
 
-def with_problems(error: TopiaristError, problems: Sequence[Problem]) -> TopiaristError:
+def add_problems(error: TopiaristError, problems: Sequence[Problem]) -> TopiaristError:
     """Return an error with the skipped files in its message."""
     problems = [problem for problem in problems if not problem.reason.startswith(UNKNOWN_TYPE)]
     if not problems or any(problem.source in str(error) for problem in problems):
@@ -166,11 +166,11 @@ def with_problems(error: TopiaristError, problems: Sequence[Problem]) -> Topiari
     return type(error)("\n  ".join(filter(None, lines)), hint=error.hint)
 
 
-def _print(result: GrowResult, console: Console, options: Options) -> None:
+def _print_growth(result: GrowResult, console: Console, options: Options) -> None:
     """Print the sentence, the facts, the tree and notes of a grow."""
     tree = result.tree
     _say(console, f"\n{first_sentence(load_facts(result.collection))}")
-    _say(console, f"{facts(result)}\n")
+    _say(console, f"{format_facts(result)}\n")
     print_tree(console, tree, options.words, options.depth)
     if result.n_hard:
         _say(console, f"({describe_unassigned(result.n_hard)}: topiarist tree {result.folder})", "dim")

@@ -49,7 +49,7 @@ class Reader:
         self.folder, self._lock = folder, threading.Lock()
         self._collection = Collection.open(folder)
 
-    def asked(self, answer: Callable[[Collection], dict[str, Any]]) -> dict[str, Any]:
+    def answer(self, answer: Callable[[Collection], dict[str, Any]]) -> dict[str, Any]:
         """Return the answer for the latest state with a notice that it is data. Errors become ToolError."""
         try:
             with self._lock:
@@ -112,7 +112,7 @@ def _describe_unreadable(error: Exception) -> JSONRPCError:
         return JSONRPCError(jsonrpc="2.0", id=None, error=expected)
 
 
-def server(folder: str) -> MCPServer[Any]:
+def create_server(folder: str) -> MCPServer[Any]:
     """Return the server of a collection; raise an error now if it cannot be opened."""
     reader = Reader(folder)
     mcp_server = ReadingServer(
@@ -143,9 +143,9 @@ def _create_tree_tool(reader: Reader) -> Callable[..., dict[str, Any]]:
             top = collection.topic(topic) if topic else collection.outline.root
             node, path_to = collection.outline.node(top), collection.outline.tree.path
             steps = (step for shown in collection.tree.view(topics, node) for step in path_to(shown))
-            return tree.tree_body(collection, top, options, frozenset(steps))
+            return tree.describe_tree(collection, top, options, frozenset(steps))
 
-        return reader.asked(answer)
+        return reader.answer(answer)
 
     return _wrap_tool("tree", tree_)
 
@@ -160,7 +160,7 @@ def _create_topic_tool(reader: Reader) -> Callable[..., dict[str, Any]]:
     ) -> dict[str, Any]:
         """Return a topic: its place, its words with probabilities, subtopics, typical documents."""
         options = show.Options(folder=reader.folder, words=words, number=documents)
-        return reader.asked(lambda collection: show.topic_body(collection, collection.topic(topic), options))
+        return reader.answer(lambda collection: show.describe_topic(collection, collection.topic(topic), options))
 
     return _wrap_tool("topic", topic_)
 
@@ -182,7 +182,7 @@ def _create_find_tool(reader: Reader) -> Callable[..., dict[str, Any]]:
         found, widened has the query without quotes.
         """
         options = find.Options(folder=reader.folder, by=by, topic=topic or None, number=number, why=why)
-        return reader.asked(lambda collection: find.answer_query(collection, options, query).to_dict())
+        return reader.answer(lambda collection: find.answer_query(collection, options, query).to_dict())
 
     return _wrap_tool("find", find_)
 
@@ -198,7 +198,7 @@ def _create_show_tool(reader: Reader) -> Callable[..., dict[str, Any]]:
         """A document: its text (a piece of it, if it is long), title, source, date, labels, and the topics it lies
         under; of a document in passages, also where each passage of the piece begins and lies.
         """
-        return reader.asked(lambda collection: _describe_document(collection, id, start, characters))
+        return reader.answer(lambda collection: _describe_document(collection, id, start, characters))
 
     return _wrap_tool("show", show_)
 

@@ -57,6 +57,6 @@ def _show(screen: Screen, options: Options, findings: list[Finding], is_damaged:
         )
         screen.print((f"Try: {finding.advice}", "dim"), indent=2)
     if any(finding.advice == REPAIR for finding in findings) and not options.repair:
-        screen.next("check FOLDER --repair")
+        screen.print_next("check FOLDER --repair")
     elif not is_damaged:
-        screen.next("tree FOLDER")
+        screen.print_next("tree FOLDER")

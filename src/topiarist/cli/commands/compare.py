@@ -49,4 +49,4 @@ def run(options: Options) -> None:
         screen.print((f"{side}  ", "dim"), one_line(title))
     for line in comparison.lines(options.number):
         screen.print_hanging(line)
-    screen.next("shape FOLDER --undo" if options.before else ("tree {}", options.other), "evaluate FOLDER")
+    screen.print_next("shape FOLDER --undo" if options.before else ("tree {}", options.other), "evaluate FOLDER")

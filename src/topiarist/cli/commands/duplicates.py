@@ -65,7 +65,7 @@ def _list_copies(screen: Screen, options: Options, collection: Collection) -> No
     screen.print(f"{describe_duplicates(len(collection.copies), len(groups))}.")
     number = len(groups) if options.all else options.number
     screen.list_items(groups, number, lambda group: _print_group(screen, group, is_complete=options.all), "\n{}: --all")
-    screen.next(("show FOLDER {}", groups[0].id), "explore FOLDER")
+    screen.print_next(("show FOLDER {}", groups[0].id), "explore FOLDER")
 
 
 def _describe_copy(copy: Copy) -> dict[str, Any]:
@@ -130,4 +130,4 @@ def _list_similar_pairs(screen: Screen, options: Options, collection: Collection
     if len(listed_pairs) < result.number:
         hint = "" if options.all else ": --all"
         screen.print((f"\nand {result.number - len(listed_pairs):,} more{hint}", "dim"))
-    screen.next(("show FOLDER {}", result.pairs[0].first.id), "duplicates FOLDER")
+    screen.print_next(("show FOLDER {}", result.pairs[0].first.id), "duplicates FOLDER")

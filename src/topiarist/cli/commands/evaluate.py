@@ -52,7 +52,7 @@ def run(options: Options) -> None:
             screen.heading("How sure are the topics?")
             for line in describe_stability(collection, steadiness):
                 screen.print_hanging(line)
-    screen.next("tree FOLDER", "shape FOLDER --interactive")
+    screen.print_next("tree FOLDER", "shape FOLDER --interactive")
 
 
 def measure_stability(collection: Collection, n_threads: int | None = None) -> TopicStability | None:

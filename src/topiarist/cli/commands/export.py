@@ -72,7 +72,7 @@ def run(options: Options) -> None:
             save = partial(save_model, collection.model, vocabulary=collection.counting.vocabulary)
             number = replace_model(save, target)
         elif what == "tree":
-            _write(format_tree(collection, kind, options.words).encode("utf-8", "replace"), target)
+            _write_text(format_tree(collection, kind, options.words).encode("utf-8", "replace"), target)
         else:
             table = make_table(collection, what, n_words=options.words, texts=options.texts, rho=options.rho)
             number = write_table(table.rows, target if is_file else binary_output(), kind, table.fields, table.types)
@@ -83,7 +83,7 @@ def run(options: Options) -> None:
     elif is_file:
         screen.say(f"{' and '.join(count_noun(n, *nouns) for nouns, n in numbers.items())} written to {target}")
         columns = ("export FOLDER --what columns -o {}", str(PurePath(target).with_name("columns.csv")))
-        screen.next(*["check FOLDER"] if what == "model" else [columns] if what in MEANT else ["tree FOLDER"])
+        screen.print_next(*["check FOLDER"] if what == "model" else [columns] if what in MEANT else ["tree FOLDER"])
 
 
 def _choose_format(options: Options) -> tuple[str, str]:
@@ -122,7 +122,7 @@ def _choose_format(options: Options) -> tuple[str, str]:
     return kind, what
 
 
-def _write(text: bytes, target: str) -> None:
+def _write_text(text: bytes, target: str) -> None:
     """Write text to a new file or to standard output."""
     from topiarist.storage.sealed_folder import new_file
 

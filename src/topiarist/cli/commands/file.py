@@ -117,7 +117,7 @@ class Account:
         documents = count_noun(self.number - self.passages + len(self.parent_ids), "document")
         return f"{documents} in {count_noun(self.number, 'passage')}" if self.passages else documents
 
-    def passing(self, rows: Iterable[FiledDocument]) -> Iterator[FiledDocument]:
+    def count_rows(self, rows: Iterable[FiledDocument]) -> Iterator[FiledDocument]:
         """Yield the documents unchanged, and count them on the way."""
         for row in rows:
             self.number += 1
@@ -142,12 +142,12 @@ def run(options: Options) -> None:
     from topiarist.collection.document_vectors import describe_missing_vectors
     from topiarist.collection.shape.kept_names import find_name_changes
 
-    screen, kind = Screen(options), _format(options)
+    screen, kind = Screen(options), _choose_format(options)
     began = time.perf_counter()
-    with Collection.open(options.folder) as collection, _open_reading(collection, options) as documents:
+    with Collection.open(options.folder) as collection, _open_sources(collection, options) as documents:
         outline_before = collection.outline
         account = Account(keep=options.json or options.move_to is not None)
-        rows = account.passing(_file_documents(screen, collection, documents, options))
+        rows = account.count_rows(_file_documents(screen, collection, documents, options))
         if options.json:
             deque(rows, maxlen=0)
         elif kind == TABLE:
@@ -174,7 +174,7 @@ def run(options: Options) -> None:
         raise SystemExit(1)
 
 
-def _format(options: Options) -> str:
+def _choose_format(options: Options) -> str:
     """Return the output format, and check it and the output file. Raise UsageError if they do not fit."""
     from topiarist.cli.terminal.targets import check_file
     from topiarist.collection.describe.tables import TABLE_FORMATS, find_table_format
@@ -193,7 +193,7 @@ def _format(options: Options) -> str:
     return kind
 
 
-def _open_reading(collection: Collection, options: Options) -> Reading:
+def _open_sources(collection: Collection, options: Options) -> Reading:
     """Return an open reading of the new sources, with the reading settings of the collection."""
     settings = options.reading_settings(collection)
     return read(
@@ -398,7 +398,9 @@ def _print_unusual(
     ((topic, _),) = Counter(row.topic for row in account.unusual).most_common(1)
     ids = [document.id for document in documents[:MAX_LISTED]]
     screen.say(f"To grow them into a branch{'' if options.add else ', once they are added'}:")
-    screen.say("  " + screen.typed(f"shape FOLDER branch NAME under {topic} with {' '.join(['{}'] * len(ids))}", *ids))
+    screen.say(
+        "  " + screen.format_command(f"shape FOLDER branch NAME under {topic} with {' '.join(['{}'] * len(ids))}", *ids)
+    )
 
 
 def _print_groups(screen: Screen, groups: tuple[NewTopic, ...]) -> None:
@@ -415,19 +417,19 @@ def _print_groups(screen: Screen, groups: tuple[NewTopic, ...]) -> None:
         screen.say("No group predicts its held-out words better; grouped by the nearest topic:")
     for group in groups[:MAX_LISTED]:
         screen.say(f"  {count_noun(len(group.documents), 'document')}: {', '.join(group.words[:6])}")
-        screen.say(f"    {screen.typed('shape FOLDER')} {one_line(format_edit(group.edit))}")
+        screen.say(f"    {screen.format_command('shape FOLDER')} {one_line(format_edit(group.edit))}")
 
 
 def _print_next_commands(screen: Screen, options: Options) -> None:
     """Print the next commands; after filing without storing, the same command with ``--add``."""
     if options.keeps:
-        screen.next("tree FOLDER", "find FOLDER WORDS")
+        screen.print_next("tree FOLDER", "find FOLDER WORDS")
     elif options.dry_run:
-        screen.next("file FOLDER … without --dry-run")
+        screen.print_next("file FOLDER … without --dry-run")
     else:
         order = [] if options.dates is None else ["--dates", options.dates]
         typed = [*options.new, *(part for option in options.named for part in option), *order]
-        screen.next((f"file FOLDER {' '.join(['{}'] * len(typed))} --add", *typed))
+        screen.print_next((f"file FOLDER {' '.join(['{}'] * len(typed))} --add", *typed))
 
 
 def _build_body(

@@ -127,7 +127,7 @@ def _find(screen: Screen, collection: Collection, options: Options) -> None:
     typed_words = words if len(words) == 1 else map(format_phrase, words)
     query = " ".join([*typed_words, *format_like_terms(like), *format_like_terms(unlike, exclude=True)])
     answer = answer_query(collection, options, query)
-    _tag(screen, collection, options, [answer])
+    _tag_hits(screen, collection, options, [answer])
     if options.save:
         save(screen, collection, SavedSearch(options.save, query, options.by, options.topic or ""))
     if options.json:
@@ -160,7 +160,7 @@ def _manage_saved_searches(screen: Screen, collection: Collection, options: Opti
         screen.json({"saved": [search.to_dict() for search in searches]})
     elif options.list_saved and not searches:
         screen.print("No search was saved yet.")
-        screen.next("find FOLDER WORDS --save NAME")
+        screen.print_next("find FOLDER WORDS --save NAME")
     elif options.list_saved:
         wide = max(len(search.name) for search in searches)
         for search in searches:
@@ -168,7 +168,7 @@ def _manage_saved_searches(screen: Screen, collection: Collection, options: Opti
             details = DOT.join(filter(None, (search.by if search.by != DEFAULT_METHOD else "", topic)))
             lead = f"  {one_line(search.name):<{wide}}  "
             screen.cut(lead, (one_line(search.query), "bold"), (f"  {details}", "dim"))
-        screen.next(("find FOLDER --saved {}", searches[0].name))
+        screen.print_next(("find FOLDER --saved {}", searches[0].name))
 
 
 def _find_all(screen: Screen, collection: Collection, options: Options) -> None:
@@ -185,7 +185,7 @@ def _find_all(screen: Screen, collection: Collection, options: Options) -> None:
         for rank, hit in enumerate(answer.result.hits, 1):
             cells = one_line(hit.id), one_line(hit.title), "yes" if hit.related else "no"
             print(one_line(query), rank, f"{hit.score:.4f}", *cells, sep="\t")
-    _tag(screen, collection, options, answers)
+    _tag_hits(screen, collection, options, answers)
     unanswered = [answer.query for answer in answers if not answer.result.hits]
     if unanswered:
         number = count_noun(len(unanswered), "query", "queries")
@@ -207,7 +207,7 @@ def _read_queries(path: str) -> list[str]:
     return queries
 
 
-def _tag(screen: Screen, collection: Collection, options: Options, answers: list[Answer]) -> None:
+def _tag_hits(screen: Screen, collection: Collection, options: Options, answers: list[Answer]) -> None:
     """Tag the hits of the answers and print their number; nothing without ``--tag``."""
     from topiarist.collection.passages import count_documents
 
@@ -262,12 +262,12 @@ def _print_answer(screen: Screen, options: Options, answer: Answer) -> None:
         _print_descent(screen, options, answer.descent)
         return
     if len(answer.topics) > 1:
-        _print_places(screen, answer)
+        _print_topics(screen, answer)
     for number, hit in enumerate(result.hits, 1):
         if hit.related and (number == 1 or not result.hits[number - 2].related):
             screen.heading("Related documents (no matches, near in words and meaning)")
         show_hit(screen, number, hit)
-    screen.next(*_list_next(options, answer))
+    screen.print_next(*_list_next(options, answer))
 
 
 def _list_next(options: Options, answer: Answer) -> list[tuple[str, ...]]:
@@ -314,13 +314,13 @@ def _describe_answer(options: Options, answer: Answer) -> list[str | tuple[str, 
     return [lead, query, f", {len(answer.result.hits):,} of {count_noun(total, unit)}{topic_text}."]
 
 
-def _print_places(screen: Screen, answer: Answer) -> None:
+def _print_topics(screen: Screen, answer: Answer) -> None:
     """Print the topics of the hits, with their numbers of hits and documents."""
     screen.heading("Topics of the matches" if answer.matching else f"Topics of the {answer.n_rows:,} nearest documents")
 
     def print_topic(topic: TopicHits) -> None:
         indent = "  " * len(topic.path)
-        name = screen.fits(topic.path[-1], (screen.width or 100) - 40 - len(indent))
+        name = screen.shorten(topic.path[-1], (screen.width or 100) - 40 - len(indent))
         numbers, share = f"{topic.documents:,} / {topic.all:,} ", bar(topic.documents / max(answer.n_rows, 1), 8)
         screen.cut(f"{indent}{name}  ", (numbers, "dim"), (share, "green"), (f"  (topic {topic.topic})", "dim"))
 
@@ -339,17 +339,17 @@ def _print_descent(screen: Screen, options: Options, descent: Descent) -> None:
     command, typed = _format_repeat_command(options)
     by = "" if options.by == "both" else f" --by {options.by}"
     if not descent.choices:
-        screen.next((f"{command}{by} --topic {descent.steps[-1].branch.topic}", *typed))
+        screen.print_next((f"{command}{by} --topic {descent.steps[-1].branch.topic}", *typed))
         return
     screen.heading("Choose a subtopic")
     for branch in descent.choices[:CHOICES_SHOWN]:
         _print_branch(screen, branch, descent.steps[-1].branch.documents, "")
-    screen.next(*((f"{command}{by} --down --topic {branch.topic}", *typed) for branch in descent.choices[:3]))
+    screen.print_next(*((f"{command}{by} --down --topic {branch.topic}", *typed) for branch in descent.choices[:3]))
 
 
 def _print_branch(screen: Screen, branch: Subtopic, of: int, indent: str) -> None:
     """Print a topic with its number of hits, their share of ``of``, and its words."""
-    name = screen.fits(branch.name, (screen.width or 100) // 2)
+    name = screen.shorten(branch.name, (screen.width or 100) // 2)
     kept = f"{branch.documents:,} "
     words = ", ".join(map(one_line, branch.words))
     share = bar(branch.documents / max(of, 1), 8)

@@ -51,14 +51,14 @@ def run(options: Options) -> None:
             screen.print("Documents can be grouped by:" if columns else "There is nothing to group documents by.")
             for name, column in columns.items():
                 screen.cut(f"  {one_line(name):<{NAME}} ", (column, "dim"))
-            screen.next(*([("groups FOLDER {}", next(iter(columns)))] if columns else ["tree FOLDER"]))
+            screen.print_next(*([("groups FOLDER {}", next(iter(columns)))] if columns else ["tree FOLDER"]))
             return
         groups = find_topics_by_group(Figures(collection), options.column, compared_groups=options.between or ())
         if options.json:
             screen.json(folder | groups.to_dict())
             return
         _print_groups(screen, groups, options.number)
-    screen.next(("find FOLDER {}", groups.query(0)), f"groups FOLDER {one_line(options.column)} --json")
+    screen.print_next(("find FOLDER {}", groups.query(0)), f"groups FOLDER {one_line(options.column)} --json")
 
 
 def _print_groups(screen: Screen, groups: ByGroup, number: int) -> None:
@@ -95,6 +95,6 @@ def _print_groups(screen: Screen, groups: ByGroup, number: int) -> None:
 def _print_topics(screen: Screen, lead: str, topics: Sequence[TopicShare], number: int) -> None:
     """Print topics of a group with their shares, the shares elsewhere and the ratios."""
     for topic in topics[:number]:
-        name = f"  {lead}  {screen.fits(topic.name, NAME) if screen.width else one_line(topic.name):<{NAME}}"
+        name = f"  {lead}  {screen.shorten(topic.name, NAME) if screen.width else one_line(topic.name):<{NAME}}"
         share_text = f"{share_between(topic.share, topic.low, topic.high)}, others {percent(topic.others)}: "
         screen.cut(f"{name} {share_text}{times_between(topic.times, topic.times_low, topic.times_high)}")

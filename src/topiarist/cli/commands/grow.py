@@ -139,7 +139,7 @@ class Options(SourceOptions, MetadataOptions):
 def run(options: Options) -> None:
     """Grow, save and print a tree, or only estimate it. Grow nothing if the same collection exists."""
     from topiarist.cli import grow_result
-    from topiarist.cli.terminal.stop_signal import Stop, stoppable
+    from topiarist.cli.terminal.stop_signal import Stop, handle_interrupts
     from topiarist.cli.terminal.targets import check_figure
     from topiarist.collection.document_vectors import vector_source
     from topiarist.collection.grow.allowed_folders import PLACES
@@ -172,7 +172,11 @@ def run(options: Options) -> None:
             print(f"{folder}: Already up to date (force with --force)")
         return
     stop = Stop()
-    with ExitStack() as ends, _create_progress(options, stop) as progress, stoppable(progress.print_message, stop):
+    with (
+        ExitStack() as ends,
+        _create_progress(options, stop) as progress,
+        handle_interrupts(progress.print_message, stop),
+    ):
         progress.share_read = lambda: _estimate_share_read(stream)
         progress.find_slow_file = stream.find_slow_file
         grow_options = GrowOptions(
@@ -192,13 +196,13 @@ def run(options: Options) -> None:
                 stream, folder, recipe, grow_options, force=options.force, resume=options.resume, settings=settings
             )
         except TopiaristError as error:
-            raise grow_result.with_problems(error, stream.problems) from None
+            raise grow_result.add_problems(error, stream.problems) from None
         except KeyboardInterrupt:
             raise KeyboardInterrupt(describe_stopped(folder)) from None
         finally:
             stream.close()
     result = grow_result.GrowResult(collection, folder, stream, time.perf_counter() - began, progress.seconds)
-    grow_result.tell(result, options, stopped=stop.is_requested)
+    grow_result.print_result(result, options, stopped=stop.is_requested)
 
 
 def _open_blocks(options: Options, ends: ExitStack) -> BlockGrowth:

@@ -76,7 +76,7 @@ def run(options: Options) -> None:
         screen.json(quality.to_dict() | {"unknown_ids": strangers})
         return
     _print_quality(screen, quality)
-    screen.next("file FOLDER NEW…", "shape FOLDER --undo")
+    screen.print_next("file FOLDER NEW…", "shape FOLDER --undo")
 
 
 def _load_labels(collection: Collection, options: Options) -> tuple[dict[str, tuple[str, ...]] | None, list[str]]:

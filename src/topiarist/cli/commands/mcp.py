@@ -30,4 +30,4 @@ def run(options: Options) -> None:
         raise ResourceError(
             f"the package {error.name} is needed for this protocol", hint="Run pip install 'topiarist[mcp]'."
         ) from error
-    reading_server.server(options.folder).run("stdio")
+    reading_server.create_server(options.folder).run("stdio")

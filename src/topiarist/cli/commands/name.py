@@ -55,7 +55,7 @@ def run(options: Options) -> None:
     """Print candidate names, apply picked names, or ask a language model for names."""
     from topiarist.collection.shape.language_model import NamingProgram, NamingServer
 
-    _check(options)
+    _check_options(options)
     source: NamingProgram | NamingServer | None = None
     if options.with_ is not None:
         source = NamingProgram.of(options.with_, options.timeout)
@@ -66,12 +66,12 @@ def run(options: Options) -> None:
         if options.pick:
             _apply_picks(screen, collection, options.pick)
         elif source is not None:
-            _propose(screen, collection, top, source, options)
+            _propose_names(screen, collection, top, source, options)
         else:
             _print_candidates(screen, collection, top)
 
 
-def _check(options: Options) -> None:
+def _check_options(options: Options) -> None:
     """Raise UsageError if options exclude each other or the output file cannot be written."""
     typed = {"--with": options.with_ is not None, "--at": options.at is not None, "--pick": bool(options.pick)}
     ways = [name for name, is_typed in typed.items() if is_typed]
@@ -120,7 +120,7 @@ def _print_candidates(screen: Screen, collection: Collection, top: int | None) -
     if not topics:
         screen.print("There is no topic to name.")
     first = next((facts.topic for facts in topics if facts.names), "TOPIC")
-    screen.next(f"name FOLDER --pick {first}=1", "shape FOLDER rename TOPIC NAME", "name FOLDER --with COMMAND")
+    screen.print_next(f"name FOLDER --pick {first}=1", "shape FOLDER rename TOPIC NAME", "name FOLDER --with COMMAND")
 
 
 def _apply_picks(screen: Screen, collection: Collection, picks: Sequence[str]) -> None:
@@ -133,7 +133,7 @@ def _apply_picks(screen: Screen, collection: Collection, picks: Sequence[str]) -
     _print_proposals(screen, proposals, is_applied=True)
 
 
-def _propose(
+def _propose_names(
     screen: Screen, collection: Collection, top: int | None, name_source: NamingProgram | NamingServer, options: Options
 ) -> None:
     """Ask a language model for names, write or apply them, and print them. Exit if a proposal is refused."""
@@ -184,8 +184,8 @@ def _print_proposals(screen: Screen, proposals: Sequence[NameProposal], *, is_ap
     screen.print(f"{summary}{kept_text}." if proposals else nothing)
     kept_in: str | None = getattr(screen.options, "output", None)
     if is_applied:
-        screen.next("tree FOLDER", "shape FOLDER --undo")
+        screen.print_next("tree FOLDER", "shape FOLDER --undo")
     elif n_changed and kept_in:
-        screen.next(("shape FOLDER {}", kept_in), "name FOLDER … --apply")
+        screen.print_next(("shape FOLDER {}", kept_in), "name FOLDER … --apply")
     else:
-        screen.next("name FOLDER … --apply" if n_changed else "name FOLDER", "shape FOLDER rename TOPIC NAME")
+        screen.print_next("name FOLDER … --apply" if n_changed else "name FOLDER", "shape FOLDER rename TOPIC NAME")

@@ -54,13 +54,13 @@ def run(options: Options) -> None:
         removal = preview_removal(collection, choose_documents(collection, ids, query))
         if options.dry_run:
             _print_preview(screen, collection, removal, "would be removed")
-            screen.next("remove FOLDER … without --dry-run")
+            screen.print_next("remove FOLDER … without --dry-run")
             return
         with screen.waiting("Removing"):
             remove_documents(collection, removal.ids)
         _print_preview(screen, collection, removal, "removed")
         screen.say("The topics keep their words until the tree is fitted again; what it was is kept for undo.")
-        screen.next("shape FOLDER --undo", "shape FOLDER --refit", "tree FOLDER")
+        screen.print_next("shape FOLDER --undo", "shape FOLDER --refit", "tree FOLDER")
 
 
 def _print_preview(
@@ -92,7 +92,7 @@ def _forget(screen: Screen, collection: Collection, removal: Removal, earlier: E
 
     if screen.options.dry_run:  # type: ignore[attr-defined]
         _print_preview(screen, collection, removal, "would be forgotten", earlier)
-        screen.next("remove FOLDER … without --dry-run")
+        screen.print_next("remove FOLDER … without --dry-run")
         return
     if not screen.options.yes:  # type: ignore[attr-defined]
         _confirm_erasure(screen, collection, removal, earlier)
@@ -107,7 +107,7 @@ def _forget(screen: Screen, collection: Collection, removal: Removal, earlier: E
         )
     for sentence in report.notes:
         screen.say(sentence)
-    screen.next("tree FOLDER", "check FOLDER")
+    screen.print_next("tree FOLDER", "check FOLDER")
     if report.traces.left:
         raise SystemExit(1)
 

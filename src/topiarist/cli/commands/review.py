@@ -158,7 +158,9 @@ def _print_report(screen: Screen, review: Review, n_applied: int, unused: int) -
     screen.print((describe_stopping(progress), "bold"))
     if unused:
         screen.print(f"{count_noun(unused, 'judgement')} of the file {'was' if unused == 1 else 'were'} not asked for.")
-    screen.next(("review FOLDER --label {}", review.label), ("find FOLDER {}", f"label:{format_phrase(review.label)}"))
+    screen.print_next(
+        ("review FOLDER --label {}", review.label), ("find FOLDER {}", f"label:{format_phrase(review.label)}")
+    )
 
 
 def _build_body(review: Review, n_applied: int, unused: int) -> dict[str, Any]:

@@ -62,21 +62,21 @@ class Options(WritingOptions):
 def run(options: Options) -> None:
     """Print the log or the word edits, undo, ask for edits, or apply them."""
 
-    _check(options)
+    _check_options(options)
     with open_collection(options) as (screen, collection):
         if options.log:
             _print_log(screen, collection)
         elif options.words:
             _print_words(screen, collection)
         elif options.undo:
-            _undo(screen, collection, dry=options.dry_run)
+            _undo_last_step(screen, collection, dry=options.dry_run)
         elif options.interactive:
             _run_interactively(screen, collection)
         else:
             _run_edits(screen, collection, options)
 
 
-def _check(options: Options) -> None:
+def _check_options(options: Options) -> None:
     """Raise UsageError if options exclude each other."""
     requests = {
         "edits": options.edits, "--undo": options.undo, "--log": options.log, "--words": options.words,
@@ -96,7 +96,7 @@ def _check(options: Options) -> None:
         )
 
 
-def _parse_edits(words: Sequence[str]) -> tuple[Edit, ...]:
+def _read_edits(words: Sequence[str]) -> tuple[Edit, ...]:
     """Return the edits typed as words, or read them from a .yaml or .json file. Raise UsageError."""
     from topiarist.collection.shape.edit_language import parse_edit_words, read_edits
 
@@ -124,7 +124,7 @@ def _run_edits(screen: Screen, collection: Collection, options: Options) -> None
     if not options.edits and not options.refit:
         hint = f"Write an edit such as {EDIT_FORMS['rename']}, or use --interactive."
         raise UsageError(f"expected one action: {', '.join(EDIT_FORMS)}", hint=hint)
-    edits = _parse_edits(options.edits) if options.edits else ()
+    edits = _read_edits(options.edits) if options.edits else ()
     before = take_snapshot(collection.outline, collection)
     shape, uses = preview_edits(collection, edits), find_word_uses(collection, edits)
     if options.refit and edits and not shape.pending:
@@ -134,7 +134,7 @@ def _run_edits(screen: Screen, collection: Collection, options: Options) -> None
     began = time.perf_counter()
     uses_after: Sequence[WordUse] = ()
     if not options.dry_run:
-        _apply(screen, collection, edits, refit=options.refit is not False)
+        _apply_edits(screen, collection, edits, refit=options.refit is not False)
         shape = collection.outline
         uses_after = () if shape.pending else find_word_uses(collection, edits)
     result = EditResult(edits, before, take_snapshot(shape, collection), shape.pending, uses, uses_after)
@@ -144,7 +144,7 @@ def _run_edits(screen: Screen, collection: Collection, options: Options) -> None
         _print_result(screen, result, is_dry=options.dry_run, seconds=time.perf_counter() - began)
 
 
-def _apply(screen: Screen, collection: Collection, edits: Sequence[Edit], *, refit: bool) -> None:
+def _apply_edits(screen: Screen, collection: Collection, edits: Sequence[Edit], *, refit: bool) -> None:
     """Apply edits. Fit the tree again if ``refit`` and the edits need it."""
     from topiarist.collection.shape.history import apply_edits, preview_edits
 
@@ -211,9 +211,9 @@ def _print_result(screen: Screen, result: EditResult, *, is_dry: bool, seconds: 
         estimate = "The tree would be fitted again; sizes before that are estimates."
         screen.print((estimate if is_dry else "Not fitted again yet.", "yellow"))
     if is_dry:
-        screen.next("shape FOLDER … without --dry-run")
+        screen.print_next("shape FOLDER … without --dry-run")
     else:
-        screen.next(*["shape FOLDER --refit"] * result.pending, "tree FOLDER", "shape FOLDER --undo")
+        screen.print_next(*["shape FOLDER --refit"] * result.pending, "tree FOLDER", "shape FOLDER --undo")
 
 
 def _print_topic_changes(screen: Screen, changes: Sequence[TopicChange]) -> None:
@@ -247,7 +247,7 @@ def _describe_renaming(change: TopicChange) -> str:
     return one_line(other.name) if old.name == other.name else f"{one_line(old.name)} → {one_line(other.name)}"
 
 
-def _undo(screen: Screen, collection: Collection, *, dry: bool) -> None:
+def _undo_last_step(screen: Screen, collection: Collection, *, dry: bool) -> None:
     """Revert the last step, or show its effect with ``dry``, and print the changed topics."""
     from topiarist.collection.shape.history import last_step, summarise_step, undo_last_step
     from topiarist.collection.shape.previews import compare_snapshots, take_snapshot
@@ -267,7 +267,7 @@ def _undo(screen: Screen, collection: Collection, *, dry: bool) -> None:
         return
     screen.print("Would be undone: " if dry else "Undone: ", (one_line(step), "bold"))
     _print_topic_changes(screen, changes)
-    screen.next("shape FOLDER --undo" if dry else "tree FOLDER", "shape FOLDER --log")
+    screen.print_next("shape FOLDER --undo" if dry else "tree FOLDER", "shape FOLDER --log")
 
 
 def _print_log(screen: Screen, collection: Collection) -> None:
@@ -291,7 +291,7 @@ def _print_log(screen: Screen, collection: Collection) -> None:
         screen.print(f"{entry.number:>4}  ", (f"{time}  ", "dim"), one_line(summarise_step(entry)), (mark, "dim"))
         for sentence in NameChanges.from_dict(entry.body).sentences:
             screen.print_hanging(f"      {one_line(sentence)}")
-    screen.next("shape FOLDER --undo", "compare FOLDER --before")
+    screen.print_next("shape FOLDER --undo", "compare FOLDER --before")
 
 
 def _print_words(screen: Screen, collection: Collection) -> None:
@@ -314,7 +314,7 @@ def _print_words(screen: Screen, collection: Collection) -> None:
         screen.print(f"One word: {' = '.join((word, *spellings))}")
     if not (seeds or outline.ignored or united_words):
         screen.print("There are no word edits.")
-    screen.next("shape FOLDER seed TOPIC with WORD", "shape FOLDER forget WORD")
+    screen.print_next("shape FOLDER seed TOPIC with WORD", "shape FOLDER forget WORD")
 
 
 def _run_interactively(screen: Screen, collection: Collection) -> None:
@@ -335,9 +335,9 @@ def _run_interactively(screen: Screen, collection: Collection) -> None:
             screen.notes.print(f"Error: {error}", soft_wrap=True, style=None)
     if collection.outline.pending:
         screen.say("\nThe tree was not fitted again yet.")
-        screen.next("shape FOLDER --refit", "shape FOLDER --undo")
+        screen.print_next("shape FOLDER --refit", "shape FOLDER --undo")
     else:
-        screen.next("tree FOLDER", "shape FOLDER --log")
+        screen.print_next("tree FOLDER", "shape FOLDER --log")
     if failed and not sys.stdin.isatty():
         raise SystemExit(LEFT_OUT)
 
@@ -367,7 +367,7 @@ def _answer_line(screen: Screen, collection: Collection, word: str, rest: str, l
     if word == "undo":
         screen.print(f"Undone: {undo_last_step(collection)}")
     else:
-        _apply(screen, collection, () if word == "refit" else (parse_edit_line(line),), refit=word == "refit")
+        _apply_edits(screen, collection, () if word == "refit" else (parse_edit_line(line),), refit=word == "refit")
     _print_topic_changes(screen, compare_snapshots(snapshot_before, take_snapshot(collection.outline, collection)))
 
 

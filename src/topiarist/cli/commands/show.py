@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.text import Text
 
-from topiarist.cli.commands.tree import typical
+from topiarist.cli.commands.tree import list_typical_documents
 from topiarist.cli.options import FolderOptions, argument, examples, number_option, option, printing
 from topiarist.cli.terminal.screen import Screen, open_collection
 from topiarist.display.first_sentence import describe_reason
@@ -83,9 +83,9 @@ def show(screen: Screen, collection: Collection, options: Options) -> None:
     elif topic is None:
         _show_document(screen, collection, options)
     elif options.json:
-        screen.json(topic_body(collection, topic, options))
+        screen.json(describe_topic(collection, topic, options))
     else:
-        _show_topic(screen, topic_body(collection, topic, options))
+        _show_topic(screen, describe_topic(collection, topic, options))
 
 
 def find_topic(collection: Collection, thing: str) -> int | None:
@@ -107,7 +107,7 @@ def find_topic(collection: Collection, thing: str) -> int | None:
     return None if is_document and not exact else topic
 
 
-def topic_body(collection: Collection, topic: int, options: Options) -> dict[str, Any]:
+def describe_topic(collection: Collection, topic: int, options: Options) -> dict[str, Any]:
     """Return a topic as JSON data."""
     from topiarist.collection.describe.documents import list_topic_words
     from topiarist.collection.grow.regrowth import load_stability
@@ -138,7 +138,7 @@ def topic_body(collection: Collection, topic: int, options: Options) -> dict[str
              "words": list(topic_tree.nodes[child].words[:5])}
             for child in children
         ],
-        "typical": typical(collection, node, options.number),
+        "typical": list_typical_documents(collection, node, options.number),
         "pinned": [name for name, pin in outline.pins.items() if pin == topic],
         "pending": outline.pending,
     }  # fmt: skip
@@ -171,7 +171,7 @@ def _show_topic(screen: Screen, body: dict[str, Any]) -> None:
         screen.print(list_some(body["pinned"], PINS_SHOWN), indent=2)
     if body["pending"]:
         screen.print((f"\n{PENDING}.", "yellow"))
-    screen.next(
+    screen.print_next(
         f"show FOLDER {subtopics[0]['id']}" if subtopics else f"tree FOLDER --topic {body['path_ids'][-2:][0]}",
         f"find FOLDER WORDS --topic {body['id']}",
         f"shape FOLDER rename {body['id']} NAME",
@@ -190,7 +190,7 @@ def _print_words(screen: Screen, words: list[dict[str, Any]]) -> None:
             f"  {word['probability']:.4f}  ", (f"├{'─' * special}", "dim"), "●", (f"{'─' * (SCALE - special)}┤", "dim"),
             f"{word['documents']:>13,}",
         )  # fmt: skip
-        screen.share(f"  {screen.fits(word['word'], room):<{room}}  ", word["probability"] / largest, *scale)
+        screen.share(f"  {screen.shorten(word['word'], room):<{room}}  ", word["probability"] / largest, *scale)
 
 
 def _print_subtopics(screen: Screen, subtopics: list[dict[str, Any]]) -> None:
@@ -202,7 +202,7 @@ def _print_subtopics(screen: Screen, subtopics: list[dict[str, Any]]) -> None:
         words = DOT.join(child["words"])
         is_named = not child["words"] or not child["name"].startswith(child["words"][0])
         tail = f"  (topic {child['id']})"
-        text = screen.fits(
+        text = screen.shorten(
             f"{child['name']}: {words}" if is_named else words, (screen.width or 0) - wide - len(tail) - 14
         )
         screen.share(f"  {child['documents']:>{wide},}  ", child["documents"] / largest, f"  {text}", (tail, "dim"))
@@ -225,13 +225,13 @@ def _show_collection(screen: Screen, collection: Collection, options: Options) -
         if one_line(sentence) not in {one_line(entry.said) for entry in account}:
             screen.print(f"{one_line(sentence)}.")
     if not (columns := body["columns"]):
-        screen.next("tree FOLDER")
+        screen.print_next("tree FOLDER")
         return
     screen.heading("Columns")
     wide = min(max(len(column["query"]) for column in columns), LONGEST_WORD)
     for column in columns:
         screen.cut(f"  {column['query']:<{wide}}  ", (describe_field(column["field"]), "dim"))
-    screen.next(f"find FOLDER {columns[0]['query']}:VALUE", "tree FOLDER")
+    screen.print_next(f"find FOLDER {columns[0]['query']}:VALUE", "tree FOLDER")
 
 
 def _show_document(screen: Screen, collection: Collection, options: Options) -> None:
@@ -277,7 +277,7 @@ def _show_document(screen: Screen, collection: Collection, options: Options) -> 
     if not options.labels:
         _print_legend(screen, details)
     if word_labels is not None:
-        _label_legend(screen, word_labels, is_marked=options.labels)
+        _print_label_legend(screen, word_labels, is_marked=options.labels)
     screen.print()
     marks = _mark_levels(details) if word_labels is None or not options.labels else _mark_labels(word_labels)
     _print_text(screen, details, marks, is_complete=options.all)
@@ -294,7 +294,7 @@ def _show_document(screen: Screen, collection: Collection, options: Options) -> 
         for hit in similar:
             screen.print_titled(f"  {hit.score:.2f}  ", hit.title, hit.id)
     place = details.places[0].topic if details.places else collection.outline.root
-    screen.next(f"show FOLDER {place}", ("similar FOLDER {} --why", document.id))
+    screen.print_next(f"show FOLDER {place}", ("similar FOLDER {} --why", document.id))
 
 
 def _print_head(screen: Screen, details: DocumentDetails | ParentDetails, size: str) -> None:
@@ -328,7 +328,7 @@ def _show_parent(screen: Screen, details: ParentDetails, options: Options) -> No
 
     entries = [*zip(passages, details.places_of_passages, strict=True)]
     screen.list_items(entries, len(entries) if options.all else PASSAGES_SHOWN, print_passage, "  {}: --all")
-    screen.next(("show FOLDER {}", passages[0].id), ("similar FOLDER {}", document.id))
+    screen.print_next(("show FOLDER {}", passages[0].id), ("similar FOLDER {}", document.id))
 
 
 def _print_places(screen: Screen, details: DocumentDetails) -> None:
@@ -358,11 +358,11 @@ def _print_legend(screen: Screen, details: DocumentDetails) -> None:
         screen.share(f"  {percent(level.share):>5}  ", level.share, f"  {number} ", name, raised)
 
 
-def _label_legend(screen: Screen, word_labels: WordLabels, *, is_marked: bool) -> None:
+def _print_label_legend(screen: Screen, word_labels: WordLabels, *, is_marked: bool) -> None:
     """Print the labels with their shares of the words, and their marks if words are marked."""
     screen.heading("Words by predicted label" if word_labels.predicted else "Words by label")
     for number, label in enumerate(word_labels.labels, 1):
-        name = (one_line(label.name), _label_style(number) if is_marked else "bold")
+        name = (one_line(label.name), _choose_label_style(number) if is_marked else "bold")
         raised = _format_level(number, screen.ascii) if is_marked and not screen.out.is_terminal else ""
         words = f": {', '.join(label.words)}" if label.words else ""
         screen.share(f"  {percent(label.share):>5}  ", label.share, f"  {number} ", name, raised, words)
@@ -391,7 +391,7 @@ def _mark_levels(details: DocumentDetails) -> list[TextMark]:
 def _mark_labels(word_labels: WordLabels) -> list[TextMark]:
     """Return the marks of words by label, without uncertain words."""
     return [
-        TextMark(word.start, word.end, word.label + 1, _label_style(word.label + 1))
+        TextMark(word.start, word.end, word.label + 1, _choose_label_style(word.label + 1))
         for word in word_labels.words
         if word.probability >= MIN_LABEL_PROBABILITY
     ]
@@ -433,7 +433,7 @@ def _choose_style(level: int) -> str:
     return STYLES[min(level, len(STYLES) - 1)]
 
 
-def _label_style(number: int) -> str:
+def _choose_label_style(number: int) -> str:
     return LABEL_STYLES[(number - 1) % len(LABEL_STYLES)]
 
 

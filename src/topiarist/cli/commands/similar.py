@@ -103,7 +103,7 @@ def _print_result(screen: Screen, options: Options, result: SearchResult, unit: 
     if result.message:
         screen.print(result.message)
     if not result.hits:
-        screen.next("find FOLDER WORDS")
+        screen.print_next("find FOLDER WORDS")
         return
     like_text, unlike_text = (", ".join(map(one_line, names)) for names in (options.documents, options.not_ or []))
     but = ", not like " if unlike_text else ""
@@ -111,4 +111,4 @@ def _print_result(screen: Screen, options: Options, result: SearchResult, unit: 
     screen.print("Most like ", (like_text, "bold"), but, (unlike_text, "bold"), rest)
     for number, hit in enumerate(result.hits, 1):
         show_hit(screen, number, hit)
-    screen.next(("show FOLDER {}", result.hits[0].id), *([] if options.why else ["similar FOLDER ID --why"]))
+    screen.print_next(("show FOLDER {}", result.hits[0].id), *([] if options.why else ["similar FOLDER ID --why"]))

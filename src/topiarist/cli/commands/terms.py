@@ -49,7 +49,7 @@ def run(options: Options) -> None:
             screen.heading("Terms with several senses")
         for term in options.terms or terms.list_ambiguous(options.number):
             _show_senses(screen, terms, term.casefold(), n_terms=LEAF_TERMS if options.terms else 3)
-    screen.next("terms FOLDER TERM", "find FOLDER TERM")
+    screen.print_next("terms FOLDER TERM", "find FOLDER TERM")
 
 
 def _show_senses(screen: Screen, terms: TermTree, term: str, n_terms: int) -> None:

@@ -86,8 +86,8 @@ def _show_topics(screen: Screen, collection: Collection, options: Options) -> No
     if words:
         screen.heading("Words that came and went")
     for word in words[: options.number]:
-        screen.cut(f"  {one_line(word.word):<24} {word.kind}: {_span(word)}, {times(word.times)} its usual")
-    screen.next(f"time FOLDER --since {periods.names[-1]}", "time FOLDER --topic TOPIC", "explore FOLDER")
+        screen.cut(f"  {one_line(word.word):<24} {word.kind}: {_format_span(word)}, {times(word.times)} its usual")
+    screen.print_next(f"time FOLDER --since {periods.names[-1]}", "time FOLDER --topic TOPIC", "explore FOLDER")
 
 
 def _print_shares(screen: Screen, over_time: OverTime, number: int) -> None:
@@ -100,7 +100,7 @@ def _print_shares(screen: Screen, over_time: OverTime, number: int) -> None:
     def print_topic(place: int) -> None:
         curve = sparkline(table.share[:, place].tolist(), periods.documents.tolist(), screen.ascii)
         share_text = share_between(*(float(side[last, place]) for side in (table.share, table.low, table.high)))
-        screen.cut(f"{_named(screen, over_time.names[place])} {curve} {percent(mean[place]):>5}  {share_text}")
+        screen.cut(f"{_format_name(screen, over_time.names[place])} {curve} {percent(mean[place]):>5}  {share_text}")
 
     topics = sorted(over_time.first_view, key=lambda place: -mean[place])
     screen.list_items(topics, number, print_topic, f"  {{}}: --number {len(topics)}")
@@ -113,13 +113,13 @@ def _print_bursts(screen: Screen, bursts: Sequence[TopicBurst], number: int) -> 
         screen.print("None: no topic had much more than its usual share in any part of the time.", indent=2)
 
     def print_burst(burst: TopicBurst) -> None:
-        lead = f"{_named(screen, burst.name)} {_span(burst)}"
+        lead = f"{_format_name(screen, burst.name)} {_format_span(burst)}"
         screen.cut(f"{lead}: {times(burst.times)} its usual {percent(burst.usual_share)}")
 
     screen.list_items(bursts, number, print_burst, f"  {{}}: --number {len(bursts)}")
 
 
-def _span(burst: TopicBurst | WordTime) -> str:
+def _format_span(burst: TopicBurst | WordTime) -> str:
     return burst.first if burst.first == burst.last else f"{burst.first} to {burst.last}"
 
 
@@ -145,7 +145,7 @@ def _show_changes(screen: Screen, collection: Collection, options: Options) -> N
         for topic in topics[: options.number]:
             change = "new" if changes.is_new(topic) else times_between(topic.times, topic.times_low, topic.times_high)
             share_text = f"{percent(topic.others)} before, {share_between(topic.share, topic.low, topic.high)} since"
-            screen.cut(f"{_named(screen, topic.name)} {share_text}: {change}")
+            screen.cut(f"{_format_name(screen, topic.name)} {share_text}: {change}")
     if not (changes.topics or changes.fewer) and changes.before and changes.since:
         screen.print("No topic has certainly more or less documents than before.")
     if changes.farther is not None:
@@ -156,7 +156,7 @@ def _show_changes(screen: Screen, collection: Collection, options: Options) -> N
         screen.print_hanging(
             "  " + ", ".join(f"{one_line(word.word)} ({word.since:,}, {word.before:,} before)" for word in words), 2
         )
-    screen.next(("find FOLDER {}", f"date:{changes.dates}"), "time FOLDER")
+    screen.print_next(("find FOLDER {}", f"date:{changes.dates}"), "time FOLDER")
 
 
 def _print_shift(screen: Screen, shift: DistanceShift) -> None:
@@ -170,8 +170,8 @@ def _print_shift(screen: Screen, shift: DistanceShift) -> None:
         screen.print(f"{part} were added since the tree was fitted: {reason}", indent=2)
 
 
-def _named(screen: Screen, name: str) -> str:
-    return f"  {screen.fits(name, NAME) if screen.width else one_line(name):<{NAME}}"
+def _format_name(screen: Screen, name: str) -> str:
+    return f"  {screen.shorten(name, NAME) if screen.width else one_line(name):<{NAME}}"
 
 
 def sparkline(values: Sequence[float], documents: Sequence[int], ascii: bool = False) -> str:

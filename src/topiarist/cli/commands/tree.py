@@ -46,25 +46,25 @@ def run(options: Options) -> None:
     """Print the tree with notes and next commands, or as JSON."""
     from topiarist.collection.describe.collection_facts import load_facts
 
-    _check(options)
+    _check_options(options)
     with open_collection(options) as (screen, collection):
         top = collection.outline.root if options.topic is None else collection.topic(options.topic)
         if options.json:
-            screen.json(tree_body(collection, top, options))
+            screen.json(describe_tree(collection, top, options))
             return
         sentence = first_sentence(load_facts(collection))
         screen.print((one_line(collection.folder.display_path), "bold"), f": {sentence}")
         screen.print()
         show(screen, collection, top, options)
-        _note_number(screen, collection, top, options)
+        _print_number_note(screen, collection, top, options)
         _print_notes(screen, collection)
         tree, sizes = collection.outline.tree, collection.tree.sizes
         largest = max(tree.children(tree.root) or (tree.root,), key=lambda node: sizes[node])
         topic = collection.outline.topics[largest]
-        screen.next(f"show FOLDER {topic}", "find FOLDER WORDS", "shape FOLDER rename TOPIC NAME")
+        screen.print_next(f"show FOLDER {topic}", "find FOLDER WORDS", "shape FOLDER rename TOPIC NAME")
 
 
-def _check(options: Options) -> None:
+def _check_options(options: Options) -> None:
     """Raise UsageError if several options set the detail."""
     ways = {"--topics": options.topics, "--detail": options.detail, "--depth": options.depth}
     ways_set = [way for way, value in ways.items() if value is not None]
@@ -92,7 +92,7 @@ def select_level(collection: Collection, top: int, number: int) -> tuple[int, ..
     return select_siblings(outline.tree, collection.tree.sizes, number, outline.node(top))
 
 
-def tree_body(
+def describe_tree(
     collection: Collection, top: int, options: Options, visible: frozenset[int] | None = None
 ) -> dict[str, Any]:
     """Return the collection and its visible topics as JSON data."""
@@ -148,11 +148,11 @@ def _describe_topic(collection: Collection, node: int, options: Options) -> dict
         "words": list(summary.words[: options.words]),
         "note": outline.notes.get(topic, ""),
         "pinned": sum(pin == topic for pin in outline.pins.values()),
-        "typical": typical(collection, node, options.documents),
+        "typical": list_typical_documents(collection, node, options.documents),
     }
 
 
-def typical(collection: Collection, node: int, number: int) -> list[dict[str, str]]:
+def list_typical_documents(collection: Collection, node: int, number: int) -> list[dict[str, str]]:
     """Return the typical documents of a topic by id and title."""
     rows = [row for row in collection.tree.nodes[node].rows if row < len(collection)][:number]
     documents = collection.documents.load_many(rows, texts=False)
@@ -187,7 +187,7 @@ def show(screen: Screen, collection: Collection, top: int, options: Options) -> 
         under = branch.replace("├─ ", "│  ").replace("└─ ", "   ").replace("|- ", "|  ").replace("`- ", "   ")
         if note := outline.notes.get(outline.topics[node]):
             screen.cut((under, "dim"), (f"   {one_line(note)}", "italic"))
-        for document in typical(collection, node, options.documents):
+        for document in list_typical_documents(collection, node, options.documents):
             screen.cut((under, "dim"), (f"   “{one_line(document['title'])}”", "dim"))
 
 
@@ -236,7 +236,7 @@ def _join_words(words: list[str], joint: str, room: int, ascii: bool) -> str:
     return text
 
 
-def _note_number(screen: Screen, collection: Collection, top: int, options: Options) -> None:
+def _print_number_note(screen: Screen, collection: Collection, top: int, options: Options) -> None:
     """Print a reason if the number of siblings differs from ``--topics``."""
     if options.topics is None:
         return
@@ -245,7 +245,7 @@ def _note_number(screen: Screen, collection: Collection, top: int, options: Opti
     if n_shown == options.topics:
         return
     if n_shown > options.topics:
-        command = screen.typed("shape FOLDER group TOPIC TOPIC as NAME")
+        command = screen.format_command("shape FOLDER group TOPIC TOPIC as NAME")
         reason = f"{options.topics} need a new heading over some siblings. Try: {command}"
     elif n_topics < options.topics:
         reason = f"there are no more than {count_noun(n_topics, 'topic')}."
@@ -269,9 +269,11 @@ def _print_notes(screen: Screen, collection: Collection) -> None:
         for document, reason in list_unsorted(collection, UNSORTED_SHOWN):
             screen.print_titled(f"  {describe_reason(reason)}  ", one_line(document.title or document.id), document.id)
         if hard > UNSORTED_SHOWN:
-            screen.print((f"  {hard - UNSORTED_SHOWN:,} more: {screen.typed('find FOLDER topic:unsorted')}", "dim"))
-        screen.print(f"To grow them: {screen.typed('shape FOLDER branch NAME under 0 with unsorted')}")
+            screen.print(
+                (f"  {hard - UNSORTED_SHOWN:,} more: {screen.format_command('find FOLDER topic:unsorted')}", "dim")
+            )
+        screen.print(f"To grow them: {screen.format_command('shape FOLDER branch NAME under 0 with unsorted')}")
     if outline.pins:
         screen.print(f"{count_noun(len(outline.pins), 'document')} pinned to topics by people.")
     if outline.pending:
-        screen.print((f"{PENDING}: {screen.typed('shape FOLDER --refit')}", "yellow"))
+        screen.print((f"{PENDING}: {screen.format_command('shape FOLDER --refit')}", "yellow"))

@@ -76,7 +76,7 @@ class Screen:
         """Print a document on one line: its title can be cut, its id never."""
         tail = f"  {one_line(id)}"
         room = (self.width or 0) - self._columns(lead + tail)
-        self._line(Text.assemble(lead, self.fits(title or id, room), (tail, "dim")))
+        self._line(Text.assemble(lead, self.shorten(title or id, room), (tail, "dim")))
 
     def _line(self, text: Text) -> None:
         text.rstrip()
@@ -107,7 +107,7 @@ class Screen:
             if line:
                 self.say(f"  {line}")
 
-    def typed(self, command: str, *values: object) -> str:
+    def format_command(self, command: str, *values: object) -> str:
         """Return a command as a shell line, with the folder for FOLDER and quoted values for ``{}``."""
         waiting = iter(values)
 
@@ -116,14 +116,14 @@ class Screen:
 
         return f"{typed_command()} {PLACES.sub(fill_in, command)}"
 
-    def next(self, *commands: str | tuple[object, ...]) -> None:
+    def print_next(self, *commands: str | tuple[object, ...]) -> None:
         """Print up to three next commands to standard error; ``{}`` stands for a quoted value."""
         self.notes.print()
         for lead, command in zip(("Next:  ", " " * 7, " " * 7), commands, strict=False):
             form, *values = (command,) if isinstance(command, str) else command
-            self.notes.print(Text(lead + self.typed(str(form), *values)), soft_wrap=True)
+            self.notes.print(Text(lead + self.format_command(str(form), *values)), soft_wrap=True)
 
-    def fits(self, text: str, room: int) -> str:
+    def shorten(self, text: str, room: int) -> str:
         """Return a text in one line, shortened to ``room`` columns on a terminal."""
         from topiarist.trees.tree_text import shorten
 

@@ -30,7 +30,7 @@ class Stop:
 
 
 @contextmanager
-def stoppable(say: Callable[[str], None], stop: Stop) -> Iterator[None]:
+def handle_interrupts(say: Callable[[str], None], stop: Stop) -> Iterator[None]:
     """Handle Ctrl-C within a block: the first stops after this step, the second at once."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -31,7 +31,7 @@ def test_labels_with_commas_stay_apart_in_a_table(tmp_path):
 
 def test_the_report_is_made_anew_when_somebody_has_judged(copied, monkeypatch):
     made = []
-    monkeypatch.setattr(downloads.report, "pieces", lambda view, documents: made.append(documents) or ["x"])
+    monkeypatch.setattr(downloads.report, "iter_pieces", lambda view, documents: made.append(documents) or ["x"])
     client = TestClient(explorer(str(copied)), base_url="http://127.0.0.1")
     assert [client.get("/report.html").status_code for _ in range(2)] == [200, 200]
     assert made == ["typical"]

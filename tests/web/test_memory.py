@@ -108,11 +108,11 @@ def test_what_is_made_beside_is_there_for_who_asks_again():
         made.append(1)
         return "made"
 
-    assert memory.later("key", make) is None
-    assert memory.later("key", make) is None
+    assert memory.start_or_get("key", make) is None
+    assert memory.start_or_get("key", make) is None
     gate.set()
     assert memory("key", make) == "made"  # waits for whoever makes it
-    assert memory.later("key", make) == "made"
+    assert memory.start_or_get("key", make) == "made"
     assert made == [1]
 
 
@@ -122,11 +122,11 @@ def test_what_failed_beside_is_told_once_and_tried_again():
     def fail():
         raise ValueError("no")
 
-    assert memory.later("key", fail) is None
+    assert memory.start_or_get("key", fail) is None
     for thread in [one for one in threading.enumerate() if one.name == "key"]:
         thread.join(PATIENCE)
     with pytest.raises(ValueError, match="no"):
-        memory.later("key", asked.set)
+        memory.start_or_get("key", asked.set)
     assert not asked.is_set()
-    assert memory.later("key", asked.set) is None
+    assert memory.start_or_get("key", asked.set) is None
     assert asked.wait(PATIENCE)

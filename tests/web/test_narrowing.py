@@ -213,7 +213,7 @@ def test_a_search_without_any_time_says_that_it_was_stopped(folder, monkeypatch)
 
 def test_a_single_document_needs_no_narrowing(folder):
     with Collection.open(folder) as collection:
-        assert narrowing.narrowings(View(collection), np.array([3]), at("x")) == ()
+        assert narrowing.list_narrowings(View(collection), np.array([3]), at("x")) == ()
 
 
 @pytest.mark.parametrize(

@@ -44,12 +44,12 @@ def test_all_questions_of_a_page_have_one_deadline(client, monkeypatch):
     turned = SimpleNamespace(monotonic=lambda: 0.05 * next(looks))  # a clock that we turn
     monkeypatch.setattr(query_limits, "time", turned)
     taken = []
-    with query_limits.deadline(0.5):
+    with query_limits.limit_page_time(0.5):
         for _ in range(3):
             before = next(looks)
             with (
                 pytest.raises(query_limits.StoppedError, match=r"longer than 0\.5 seconds"),
-                query_limits.in_time(view.collection),
+                query_limits.limit_query_time(view.collection),
             ):
                 view.collection.generation.database.all(endless)
             taken.append(next(looks) - before)

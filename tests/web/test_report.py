@@ -171,7 +171,7 @@ def test_signs_beyond_two_bytes_are_counted_as_browsers_count_them(tmp_path):
     words = "oil barrel crude tanker pipeline refinery"
     found = [Document(str(number), f"😀 {words if number % 3 else 'goal'} 𝔘𝔫 {words} {number}") for number in range(12)]
     with Collection.grow(found, tmp_path / "wide.topiary", Recipe(topics=1)) as collection:
-        ((_, block),) = unpacked("".join(writing.pieces(View(collection), "all")))
+        ((_, block),) = unpacked("".join(writing.iter_pieces(View(collection), "all")))
     _, _, _, text, runs = block["documents"][1]
     here, told = 0, []
     for skip, length in zip(runs[::3], runs[1::3], strict=True):

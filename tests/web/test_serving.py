@@ -260,8 +260,8 @@ def test_a_form_is_not_read_before_its_token(copied, monkeypatch):
     app = explorer(copied)
     client = TestClient(app, base_url="http://127.0.0.1")
     parsed = []
-    plain = posts.bodies.of_form
-    monkeypatch.setattr(posts.bodies, "of_form", lambda form: parsed.append(form) or plain(form))
+    plain = posts.bodies.parse_form
+    monkeypatch.setattr(posts.bodies, "parse_form", lambda form: parsed.append(form) or plain(form))
     head = {"Origin": "http://127.0.0.1"}
     large = "x" * 3_000_000
     for token in ({}, {"token": "wrong"}, {"token": ""}):

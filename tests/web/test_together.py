@@ -101,19 +101,19 @@ def test_a_busy_moment_is_forgotten(writer, monkeypatch):
 
 
 def test_one_at_a_time_counts_all(writer):
-    with query_limits.counting():
+    with query_limits.allow_counting():
         assert query_limits.patience() == query_limits.COUNTING
         second = []
 
         def other():
-            with query_limits.counting():
+            with query_limits.allow_counting():
                 second.append(query_limits.patience())
 
         thread = threading.Thread(target=other)
         thread.start()
         thread.join(PATIENCE)
         assert second == [query_limits.PATIENCE]
-    with query_limits.counting():
+    with query_limits.allow_counting():
         assert query_limits.patience() == query_limits.COUNTING
 
 

@@ -18,7 +18,7 @@ from topiarist.display.locale.locales import LOCALES
 from topiarist.version import __version__
 from topiarist.web import addresses, rendering
 from topiarist.web.session import Session
-from topiarist.web.values import Choice, TopicLine, link, topic_line
+from topiarist.web.values import Choice, TopicLine, build_topic_line, link
 from topiarist.web.view import View
 
 Detail = Literal["coarse", "normal", "fine", "all"]
@@ -83,7 +83,9 @@ def list_open_nodes(view: View, detail: Detail, top: int | None = None) -> froze
     return view.remembered(("opened", detail, top), compute_opened)
 
 
-def ways(view: View, detail: Detail | None, at: Callable[[Detail], str], top: int | None = None) -> tuple[Choice, ...]:
+def list_detail_links(
+    view: View, detail: Detail | None, at: Callable[[Detail], str], top: int | None = None
+) -> tuple[Choice, ...]:
     """Return links to other details; details with the same nodes are one link, and a single one is none."""
     detail_by_nodes = {list_open_nodes(view, item, top): item for item in DETAILS}
     opened_nodes = None if detail is None else list_open_nodes(view, detail, top)
@@ -94,7 +96,7 @@ def ways(view: View, detail: Detail | None, at: Callable[[Detail], str], top: in
     )
 
 
-def frame(
+def build_frame(
     view: View,
     current: int | None = None,
     matching: Any = None,
@@ -113,7 +115,7 @@ def frame(
         name=view.title,
         documents=view.n_docs,
         tree=_link_search(
-            branch(view, root, opened_nodes, node if current is not None else -1, matching), filter_address
+            build_branch(view, root, opened_nodes, node if current is not None else -1, matching), filter_address
         ),
         example=_choose_example(view),
         levels=tuple(link(str(level), addresses.tree(depth=level)) for level in range(1, _depth(view) + 1)),
@@ -151,9 +153,9 @@ def has_labels(view: View) -> bool:
     return view.collection.documents.has_labels()
 
 
-def branch(view: View, node: int, opened: Set[int], current: int = -1, matching: Any = None) -> Row:
+def build_branch(view: View, node: int, opened: Set[int], current: int = -1, matching: Any = None) -> Row:
     """Return a row of the tree with its open subtopics; of many siblings, the first few and open ones."""
-    result = _row(view, node, current, matching)
+    result = _build_row(view, node, current, matching)
     if node not in opened:
         return result
     children = view.children(node)
@@ -161,7 +163,7 @@ def branch(view: View, node: int, opened: Set[int], current: int = -1, matching:
     shown_children = [child for place, child in enumerate(children) if place < SIBLINGS or child in opened]
     child_rows = []
     for child in shown_children:
-        row = branch(view, child, opened, current, matching)
+        row = build_branch(view, child, opened, current, matching)
         child_rows.append(replace(row, bar=view.sizes[child] / max(largest, 1)))
     return replace(result, open=True, below=tuple(child_rows), more=len(children) - len(shown_children))
 
@@ -175,9 +177,9 @@ def _link_search(row: Row, filter_address: str) -> Row:
     return replace(row, topic=replace(row.topic, address=address), below=child_rows)
 
 
-def _row(view: View, node: int, current: int, matching: Any) -> Row:
+def _build_row(view: View, node: int, current: int, matching: Any) -> Row:
     result = None if matching is None else int(matching[node])
-    return Row(topic_line(view, node, result), 1.0, node == current, False, (), 0)
+    return Row(build_topic_line(view, node, result), 1.0, node == current, False, (), 0)
 
 
 def get_request_path(request: Request) -> str:
@@ -187,14 +189,14 @@ def get_request_path(request: Request) -> str:
     return f"{path}{'?' if request.url.query else ''}{request.url.query}"
 
 
-def page_of(
+def render_in_frame(
     request: Request, template: str, value: Any, view: View, current: int | None = None, matching: Any = None
 ) -> str:
     """Return a page as HTML: the value in its template, inside the frame."""
     session: Session = request.app.state.session
     request_path = get_request_path(request) if request.method == "GET" else ""
     filter_address = getattr(value, "clear", "") if matching is not None else ""
-    page_frame = frame(view, current, matching, detail_of(request.query_params.get("detail", "")), filter_address)
+    page_frame = build_frame(view, current, matching, detail_of(request.query_params.get("detail", "")), filter_address)
     return rendering.render(
         template,
         current_language(),

@@ -45,7 +45,7 @@ class PageCache:
                     self._making.pop(key, None)
         return result
 
-    def later(self, key: Hashable, make: Callable[[], T]) -> T | None:
+    def start_or_get(self, key: Hashable, make: Callable[[], T]) -> T | None:
         """Return a kept value, or start its computation in a thread and return None until it is done.
 
         The next caller gets the error of a failed computation; after that it is tried again.
@@ -72,7 +72,7 @@ class PageCache:
             with self._lock:
                 self._beside.discard(key)
 
-    def part(self, *kinds: str) -> PageCache:
+    def copy_kinds(self, *kinds: str) -> PageCache:
         """Return a new cache with the values of some kinds; the first item of a key is its kind."""
         result = PageCache(self.kept, self.largest)
         with self._lock:

@@ -13,7 +13,7 @@ from topiarist.storage.document_table import counts_among
 from topiarist.text.fields import DATE, NUMBER, Field, format_number
 from topiarist.text.query import LIKE, MAX_QUERY_CHARACTERS, NO_VALUE, Filter, Query, field_key, parse
 from topiarist.web import addresses
-from topiarist.web.values import Choice, TopicLine, topic_line
+from topiarist.web.values import Choice, TopicLine, build_topic_line
 from topiarist.web.view import View
 
 BRANCHES = 8  # topics of the answer
@@ -96,7 +96,7 @@ class Narrowing:
     some: bool  # numbers are estimates by some of the documents
 
 
-def branches(view: View, rows: Any, search: SearchAddress) -> tuple[tuple[TopicLine, ...], int]:
+def list_branches(view: View, rows: Any, search: SearchAddress) -> tuple[tuple[TopicLine, ...], int]:
     """Return the topics with most hits in the order of the tree, and the number of other topics with hits."""
     if not len(rows):
         return (), 0
@@ -107,12 +107,12 @@ def branches(view: View, rows: Any, search: SearchAddress) -> tuple[tuple[TopicL
     for node in view.tree.in_order(lambda child: (-under[child], child)):
         if node not in best:
             continue
-        line = topic_line(view, node, int(under[node]))
+        line = build_topic_line(view, node, int(under[node]))
         lines.append(TopicLine(**{**vars(line), "address": search.address(topic=line.id)}))
     return tuple(lines), len(matching_nodes) - len(best)
 
 
-def narrowings(view: View, rows: Any, search: SearchAddress) -> tuple[Narrowing, ...]:
+def list_narrowings(view: View, rows: Any, search: SearchAddress) -> tuple[Narrowing, ...]:
     """Return links that narrow a search by columns, dates, types, tags and labels; none for one hit."""
     if len(rows) < 2:
         return ()
@@ -215,7 +215,7 @@ def _count_types(sources: dict[str, int]) -> dict[str, int]:
     return type_counts if len(type_counts) > 1 else {}
 
 
-def conditions(view: View, query: Query) -> list[tuple[str, Filter]]:
+def describe_conditions(view: View, query: Query) -> list[tuple[str, Filter]]:
     """Return the filters of a query, each with its description."""
     result: list[tuple[str, Filter]] = []
     for item in query.filters:
@@ -234,10 +234,10 @@ def _find_topic_name(view: View, typed: str) -> str:
         return typed
 
 
-def chips(view: View, query: Query, search: SearchAddress) -> tuple[Choice, ...]:
+def list_chips(view: View, query: Query, search: SearchAddress) -> tuple[Choice, ...]:
     """Return the current conditions in words, each with the address of the search without it."""
     result = []
-    for name, remaining_query in conditions(view, query):
+    for name, remaining_query in describe_conditions(view, query):
         rest = " ".join(str(item) for item in query.items if item != remaining_query)
         result.append(Choice(name, search.address(q=rest), True))
     for kind in ("tag", "label"):

@@ -50,11 +50,11 @@ class TimedSearch(Search):
         related: int | None = None,
     ) -> SearchResult:
         """Return hits from ``offset`` on; if the time is up, only of the best hits."""
-        with in_time(self.collection):
+        with limit_query_time(self.collection):
             return super().page(n, offset, topic=topic, why=why, related=related)
 
     def rows(self, topic: str | int | None = None) -> Array:
-        with in_time(self.collection):
+        with limit_query_time(self.collection):
             return super().rows(topic)
 
 
@@ -73,7 +73,7 @@ def run_timed_search(view: View, text: str, by: str = "words") -> TimedSearch:
     return view.remembered(("search", text, by), make_search)
 
 
-def count_found_under(view: View, text: str, by: str) -> Array | None:
+def count_hits_below(view: View, text: str, by: str) -> Array | None:
     """Return the number of hits below each node; ``by`` is the search method. None without a result."""
     search = run_timed_search(view, text, by)
     if search.query:
@@ -110,7 +110,7 @@ def patience() -> float:
 
 
 @contextmanager
-def deadline(seconds: float | None = None) -> Iterator[None]:
+def limit_page_time(seconds: float | None = None) -> Iterator[None]:
     """Limit the time of all index queries of a page together, within a block."""
     previous = _page.given, _page.until
     previous_patience = PATIENCE if seconds is None else seconds
@@ -122,11 +122,11 @@ def deadline(seconds: float | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def counting() -> Iterator[None]:
+def allow_counting() -> Iterator[None]:
     """Give a page more time to count all hits; one page at a time has it."""
     is_acquired = _COUNT_LOCK.acquire(blocking=False)
     try:
-        with deadline(COUNTING if is_acquired else PATIENCE):
+        with limit_page_time(COUNTING if is_acquired else PATIENCE):
             yield
     finally:
         if is_acquired:
@@ -134,7 +134,7 @@ def counting() -> Iterator[None]:
 
 
 @contextmanager
-def in_time(collection: Collection) -> Iterator[None]:
+def limit_query_time(collection: Collection) -> Iterator[None]:
     """Interrupt database queries of a page after its time limit and raise StoppedError.
 
     Search by meaning needs no limit: it reads every document once.

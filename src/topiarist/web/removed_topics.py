@@ -23,7 +23,7 @@ def missing(error: UsageError) -> int | None:
     return error.topic if isinstance(error, MissingError) else None
 
 
-def meaning_of(view: View, topic: int, was: RemovedTopic | None) -> str:
+def describe_missing_topic(view: View, topic: int, was: RemovedTopic | None) -> str:
     """Return what a missing topic was, as far as the log knows it."""
     if was is not None and was.step:
         values = {"name": was.name, "time": _format_moment(was.removed), "step": was.step}
@@ -49,7 +49,7 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def with_topic_names(view: View, error: UsageError) -> tuple[str, str]:
+def replace_topic_numbers(view: View, error: UsageError) -> tuple[str, str]:
     """Return message and hint of an error with topic names in place of numbers."""
 
     def name(match: re.Match[str]) -> str:
@@ -58,5 +58,7 @@ def with_topic_names(view: View, error: UsageError) -> tuple[str, str]:
 
     topic = missing(error)
     if topic is not None:
-        return meaning_of(view, topic, find_removed_topic(view, topic)), translate("Choose an existing topic.")
+        return describe_missing_topic(view, topic, find_removed_topic(view, topic)), translate(
+            "Choose an existing topic."
+        )
     return sentence(_TOPIC_NUMBER.sub(name, error.message)), _TOPIC_NUMBER.sub(name, error.hint or "")

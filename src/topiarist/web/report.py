@@ -31,9 +31,9 @@ from topiarist.version import __version__
 from topiarist.web import frame
 from topiarist.web.coloured_text import DEEPEST, MAX_WORDS, MIN_CERTAINTY
 from topiarist.web.pages import categories, compare, groups, model, overview, time
-from topiarist.web.pages.topic import TopicWordLine, word_lines
+from topiarist.web.pages.topic import TopicWordLine, build_word_lines
 from topiarist.web.rendering import environment, mark_own_link
-from topiarist.web.values import Step, TopicLine, display_title, path_to, topic_line
+from topiarist.web.values import Step, TopicLine, build_topic_line, display_title, list_path
 from topiarist.web.view import UnnamedView, View
 
 DOCUMENTS = ("typical", "all", "none")
@@ -145,16 +145,16 @@ def write_report(
     size = 0
     language_code = ENGLISH if check_language(language) == AUTO else language
     with new_file(target) as file, use_language(language_code):
-        for part in pieces(view, documents, tell):
+        for part in iter_pieces(view, documents, tell):
             size += file.write(part.encode("utf-8", "replace"))
     return size
 
 
-def pieces(view: View, documents: str, tell: Tell | None = None) -> Iterator[str]:
+def iter_pieces(view: View, documents: str, tell: Tell | None = None) -> Iterator[str]:
     """Yield the report as pieces of HTML; ``tell`` receives the number of packed texts."""
     style, script = "".join(map(asset, STYLES)), asset(SCRIPT)
     values: dict[str, Any] = {
-        "page": _report(view, documents),
+        "page": _build_report(view, documents),
         "style": mark_own_link(style),
         "script": mark_own_link(script),
         "spelling": view.spelling,
@@ -177,7 +177,7 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _report(view: View, documents: str) -> Report:
+def _build_report(view: View, documents: str) -> Report:
     """Return the content of the report; documents "none" leaves out names, dates, groups and labels."""
     first, values = overview.load(view, overview.Ask()), model.load(view, model.Ask())
     labels = category_page = None
@@ -193,7 +193,7 @@ def _report(view: View, documents: str) -> Report:
         sentence=first.sentence,
         blocks=first.blocks,
         picture=first.picture,
-        tree=frame.branch(view, view.tree.root, set(range(len(view.tree)))),
+        tree=frame.build_branch(view, view.tree.root, set(range(len(view.tree)))),
         cards=tuple(_build_card(view, node, documents) for node in view.ordered()),
         time=None if secret else _load_time(view),
         groups=told_groups,
@@ -221,14 +221,14 @@ def _load_groups(view: View) -> tuple[tuple[groups.GroupsPage, ...], int]:
     """
     names = [item.name for item in groups.load(view, groups.Ask()).columns if item.name != TAG]
     columns = [name for name in names if name != LABEL]
-    result = _differing(view, LABEL) if LABEL in names else []
+    result = _find_differing(view, LABEL) if LABEL in names else []
     max_columns = len(result) + GROUPINGS
     while columns and len(result) < max_columns:
-        result += _differing(view, columns.pop(0))
+        result += _find_differing(view, columns.pop(0))
     return tuple(result), len(columns)
 
 
-def _differing(view: View, column: str) -> list[groups.GroupsPage]:
+def _find_differing(view: View, column: str) -> list[groups.GroupsPage]:
     values = groups.load(view, groups.Ask(column=column))
     return [values] if any(group.more or group.less for group in values.groups) else []
 
@@ -237,16 +237,16 @@ def _build_card(view: View, node: int, documents: str) -> Card:
     """Return a topic with words and typical documents; without documents for "none"."""
     rows = () if documents == "none" else view.collection.tree.nodes[node].rows[:TYPICAL]
     return Card(
-        topic_line(view, node),
-        path_to(view, node),
+        build_topic_line(view, node),
+        list_path(view, node),
         view.shape.notes.get(view.shape.topics[node], ""),
-        word_lines(view, node, view.own_words(node, WORDS)),
-        tuple(_quoted(view, node, row) for row in rows),
+        build_word_lines(view, node, view.own_words(node, WORDS)),
+        tuple(_build_quoted(view, node, row) for row in rows),
         view.count_assigned_here(node),
     )
 
 
-def _quoted(view: View, node: int, row: int) -> Quoted:
+def _build_quoted(view: View, node: int, row: int) -> Quoted:
     document, lead = view.collection.documents.load_many([row], texts=False)[0], view.leads([row])[row]
     share = float(view.shares_under(node)[row])
     return Quoted(row, display_title(document.title, document.id), document.date[:10], share, lead)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from topiarist.collection.collection import Collection
 from topiarist.collection.review.review import Review
-from topiarist.web.query_limits import in_time
+from topiarist.web.query_limits import limit_query_time
 
 MAX_OPEN_REVIEWS = 2  # reviews: each has all documents in memory, and few people share an explorer
 
@@ -39,7 +39,7 @@ class OpenReviews:
         with self._lock:
             review = self._open.pop(request, None)
             if review is None or not review.is_current:
-                with in_time(self.collection):
+                with limit_query_time(self.collection):
                     review = Review(
                         self.collection, request.label, query=request.query,
                         target=request.target, confidence=request.confidence,

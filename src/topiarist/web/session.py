@@ -22,7 +22,7 @@ from topiarist.storage import edit_log
 from topiarist.storage.collection_folder import Manifest
 from topiarist.storage.generation import Generation
 from topiarist.web.jobs import CHECK, LEARN, NO_JOB, Job, JobPage
-from topiarist.web.query_limits import deadline
+from topiarist.web.query_limits import limit_page_time
 from topiarist.web.view import View
 
 T = TypeVar("T")
@@ -90,13 +90,13 @@ class Session:
         """Return a value of a view; use the new view if the collection was replaced meanwhile."""
         with self._waited_for():
             try:
-                with deadline():
+                with limit_page_time():
                     return look(view)
             except (TopiaristError, OSError, sqlite3.Error):
                 fresh = self.fresh()
                 if fresh.collection.generation.folder == view.collection.generation.folder:
                     raise
-                with deadline():
+                with limit_page_time():
                     return look(fresh)
 
     @contextmanager

@@ -116,7 +116,7 @@ class Paging:
         return self.first - 1 if self.total else 0
 
 
-def paging(total: int, page: int, at: Callable[[int], str], per_page: int = PER_PAGE) -> Paging:
+def build_paging(total: int, page: int, at: Callable[[int], str], per_page: int = PER_PAGE) -> Paging:
     """Return the position in a list with links to the first, last and near pages."""
     pages = max(1, -(-total // per_page))
     page = min(max(page, 1), pages)
@@ -135,7 +135,7 @@ def paging(total: int, page: int, at: Callable[[int], str], per_page: int = PER_
     )
 
 
-def topic_line(view: View, node: int, matching: int | None = None, **values: Any) -> TopicLine:
+def build_topic_line(view: View, node: int, matching: int | None = None, **values: Any) -> TopicLine:
     """Return a topic with name, words, size and address, for a list."""
     topic = view.shape.topics[node]
     return TopicLine(
@@ -155,7 +155,7 @@ def topic_line(view: View, node: int, matching: int | None = None, **values: Any
     )
 
 
-def path_to(view: View, node: int) -> tuple[Step, ...]:
+def list_path(view: View, node: int) -> tuple[Step, ...]:
     """Return the topics from the root to a node."""
     return tuple(
         Step(view.shape.topics[step], view.names[step], addresses.topic(view.shape.topics[step]), view.branches[step])
@@ -172,7 +172,7 @@ def export_links(**values: Any) -> tuple[Choice, ...]:
     return tuple(link(text, addresses.export(kind, **values)) for kind, text in translate_table(EXPORTS).items())
 
 
-def hit_line(view: View, hit: Hit, **values: Any) -> DocumentLine:
+def build_hit_line(view: View, hit: Hit, **values: Any) -> DocumentLine:
     """Return a hit of a search in a line; ``values`` are fields that differ."""
     values = {
         "address": addresses.document(hit.id),
@@ -185,13 +185,13 @@ def hit_line(view: View, hit: Hit, **values: Any) -> DocumentLine:
         title=display_title(hit.title, hit.id),
         date=hit.date[:10],
         share=hit.place.share,
-        path=path_to(view, view.shape.node(hit.place.topic))[1:],
+        path=list_path(view, view.shape.node(hit.place.topic))[1:],
         labels=hit.labels,
         **values,
     )
 
 
-def document_lines(
+def build_document_lines(
     view: View, rows: Sequence[int], address: Callable[[str, int], str], words: Sequence[str] = (), node: int = -1
 ) -> tuple[DocumentLine, ...]:
     """Return documents for a list, with ``words`` marked and shares of ``node``."""
@@ -209,7 +209,7 @@ def document_lines(
             snippet=mark_words(leads[row], query_words),
             date=document.date[:10],
             share=min(float(shares[place]), MAX_CERTAINTY) if node >= 0 else None,
-            path=path_to(view, int(view.assigned_nodes[row]))[1:],
+            path=list_path(view, int(view.assigned_nodes[row]))[1:],
             labels=document.labels,
             tags=tags[place],
             read=row in read,
@@ -220,7 +220,7 @@ def document_lines(
     )
 
 
-def excerpt(text: str, words: Sequence[str]) -> Pieces:
+def build_excerpt(text: str, words: Sequence[str]) -> Pieces:
     """Return the excerpt with most of the words, with the words marked."""
     query_words = {part for word in words for part in word.split()}
     begin = text[:READ]

@@ -90,7 +90,7 @@ class View(Figures):
             return
         collection.cache.inherit(earlier_collection.cache, PARTS)
         is_unchanged = self.form == earlier.form
-        self.numbers = earlier.numbers if is_unchanged else earlier.numbers.part("rank")
+        self.numbers = earlier.numbers if is_unchanged else earlier.numbers.copy_kinds("rank")
         self.cache.inherit(earlier.cache, PARTS, *((FORM,) if is_unchanged else ()))
 
     @cached_property

@@ -194,7 +194,7 @@ def _adapter(kind: type) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def of_form(form: FormData) -> dict[str, Any]:
+def parse_form(form: FormData) -> dict[str, Any]:
     """Return the values of a form without empty fields."""
     values: dict[str, Any] = {name: value for name, value in form.items() if isinstance(value, str) and value}
     files = [item for item in form.getlist("files") if isinstance(item, UploadFile) and item.filename]
@@ -207,7 +207,7 @@ def of_form(form: FormData) -> dict[str, Any]:
     return {**values, **lists, "files": files}
 
 
-def of_json(values: Any) -> dict[str, Any]:
+def parse_json(values: Any) -> dict[str, Any]:
     """Return the values of a JSON object without files. Other JSON is a validation error."""
     if not isinstance(values, dict):
         raise RequestValidationError([{"loc": ("body",), "msg": "expected a JSON object", "type": "value_error"}])

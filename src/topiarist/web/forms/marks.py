@@ -23,7 +23,7 @@ from topiarist.web.view import View
 
 
 @contextmanager
-def _marking(session: Session, body: bodies.Marks) -> Iterator[tuple[Marks, list[int]]]:
+def _open_marks(session: Session, body: bodies.Marks) -> Iterator[tuple[Marks, list[int]]]:
     """Open the marks for writing, with the rows to mark. Raise ChangedError if the page is outdated.
 
     The rows are looked up under the lock and in the state that the user saw. After a new growth the same number
@@ -39,7 +39,7 @@ def _marking(session: Session, body: bodies.Marks) -> Iterator[tuple[Marks, list
                 translate("The tree was changed after you opened the page"), hint=translate("Reload the page.")
             )
         if body.topic is not None:
-            rows = topic.rows_of(view, view.shape.node(body.topic), "typical", body.show).tolist()
+            rows = topic.select_rows(view, view.shape.node(body.topic), "typical", body.show).tolist()
         elif body.document is not None:
             rows = [view.collection.documents.row_of(body.document)]
         else:
@@ -111,7 +111,7 @@ def _mark_documents(
 ) -> Response:
     """Change marks; ask for confirmation if documents are many, or return a conflict if the state changed."""
     try:
-        with _marking(session, body) as (marks, rows):
+        with _open_marks(session, body) as (marks, rows):
             if len(rows) <= PER_PAGE or body.sure:
                 change(marks, rows)
                 return back(request, body.back)

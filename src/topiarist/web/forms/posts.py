@@ -54,7 +54,7 @@ def handle_post(does: Does, kind: type) -> Any:
             raise HTTPException(
                 408, translate("The upload did not finish within {number} seconds", number=f"{PATIENT:g}")
             )
-        session = allowed(request, values.get("token"))
+        session = authorise(request, values.get("token"))
         limiter = request.app.state.bringing if kind is bodies.UploadBody else request.app.state.writers
         return await to_thread.run_sync(does, request, session, bodies.validate_body(kind, values), limiter=limiter)
 
@@ -76,10 +76,10 @@ async def _parse_body(request: Request) -> dict[str, Any]:
     """Return the values of a form or of JSON. Check the token of a form first. Raise a validation error."""
     if not request.headers.get("content-type", "").startswith(failures.JSON):
         has_token = await _check_token(request)
-        return bodies.of_form(await has_token.form(max_files=200, max_part_size=safety.LARGEST))
+        return bodies.parse_form(await has_token.form(max_files=200, max_part_size=safety.LARGEST))
     try:
         data = await request.body()
-        return bodies.of_json(await to_thread.run_sync(json.loads, data, limiter=request.app.state.writers))
+        return bodies.parse_json(await to_thread.run_sync(json.loads, data, limiter=request.app.state.writers))
     except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or a number of thousands of digits
         wrong = {"loc": ("body",), "msg": "this is not JSON", "type": "value_error"}
         raise RequestValidationError([wrong]) from error
@@ -105,7 +105,7 @@ async def _check_token(request: Request) -> Request:
     return Request(request.scope, receive)
 
 
-def allowed(request: Request, form: Any) -> Session:
+def authorise(request: Request, form: Any) -> Session:
     """Return the session. Raise HTTP error 403 for an invalid token or a read-only server."""
     session: Session = request.app.state.session
     if session.read_only:
@@ -179,7 +179,9 @@ def ask_confirmation(request: Request, session: Session, body: bodies.StateBody,
         back=to,
         state=body.state,
     )
-    return HTMLResponse(frame.page_of(request, "sure.html", question, session.view(), getattr(body, "topic", None)))
+    return HTMLResponse(
+        frame.render_in_frame(request, "sure.html", question, session.view(), getattr(body, "topic", None))
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,7 +245,7 @@ def answer_conflict(
         **values,
     })  # fmt: skip
     if not wants_data(request):
-        return HTMLResponse(frame.page_of(request, "conflict.html", conflict, view), 409)
+        return HTMLResponse(frame.render_in_frame(request, "conflict.html", conflict, view), 409)
     title = f"{conflict.title}: {'; '.join(conflict.since)}".removesuffix(": ")
     message = translate("{what}. Current state: {theirs}.", what=title, theirs=conflict.theirs)
     failure = failures.Failure(409, conflict.title, message, translate("Reload the page."))

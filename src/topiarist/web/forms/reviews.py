@@ -10,7 +10,7 @@ from topiarist.display.locale.catalogues import translate
 from topiarist.errors import UsageError
 from topiarist.web.forms.bodies import ReviewAnswerBody
 from topiarist.web.forms.posts import back, patience
-from topiarist.web.pages.review import address_of
+from topiarist.web.pages.review import format_address
 from topiarist.web.reviews import ReviewRequest
 from topiarist.web.session import Session, generation_of
 
@@ -53,4 +53,4 @@ def review(request: Request, session: Session, form: ReviewAnswerBody) -> Respon
             values = {}
             if undo_result is not None and item.has_label(undo_result):
                 values["undone"] = view.collection.documents.load_many([undo_result], texts=False)[0].id
-    return back(request, address_of(review_request, **values))
+    return back(request, format_address(review_request, **values))

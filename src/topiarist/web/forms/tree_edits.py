@@ -34,7 +34,7 @@ def edit(request: Request, session: Session, body: Edited) -> Response:
     The state that the user saw is compared under the lock.
     """
     values = _complete_form(session.view(), shape.Ask(**{name: getattr(body, name) for name in VALUES}, ready=True))
-    tree_edit = shape.edit_of(values)
+    tree_edit = shape.build_edit(values)
     try:
         with session.writer() as collection:
             apply_edits(collection, [tree_edit], refit=False, wait=patience(session), expected=body.state)
@@ -69,12 +69,14 @@ def _complete_form(view: View, form: shape.Ask) -> shape.Ask:
 def _redisplay_form(request: Request, view: View, form: shape.Ask, error: ResourceError) -> Response:
     page = shape.load(view, form)
     text = translate("Not applied: {reason}. Your input is kept. Try again in a moment.", reason=error.message)
-    return HTMLResponse(frame.page_of(request, "shape.html", replace(page, problem=text), view, form.topic), 503)
+    return HTMLResponse(
+        frame.render_in_frame(request, "shape.html", replace(page, problem=text), view, form.topic), 503
+    )
 
 
 def _answer_conflict(request: Request, session: Session, form: shape.Ask, body: Edited) -> Response:
     """Return a conflict page that offers the edit in the current tree, if its topics still exist."""
-    view, tree_edit = session.fresh(), shape.edit_of(form)
+    view, tree_edit = session.fresh(), shape.build_edit(form)
     topic = form.other if form.topic is None else form.topic  # a pin speaks of the one that it goes to
     exists = topic in view.shape.node_of
     current_text = translate("gone")

@@ -44,7 +44,7 @@ def bring(request: Request, session: Session, body: UploadBody) -> Response:
     """Preview the assignments of new documents."""
     view = session.view()
     documents, problems = _read_documents(view, body)
-    columns = new.column_fields(view, body.columns)
+    columns = new.list_column_fields(view, body.columns)
     if not documents and wants_data(request):
         raise InputError(
             problems[0] if problems else translate(EMPTY), hint=translate("Paste a text or choose a file.")
@@ -52,12 +52,12 @@ def bring(request: Request, session: Session, body: UploadBody) -> Response:
     if not documents:
         text = translate("No text found. Paste a text or choose a file.")
         page = replace(new.load(view, new.Ask(rho=body.rho)), problems=problems or (text,), columns=columns)
-        return HTMLResponse(frame.page_of(request, "new.html", page, view), 400)
+        return HTMLResponse(frame.render_in_frame(request, "new.html", page, view), 400)
     page = new.preview_documents(view, documents, body.rho, session.keep_for_later(documents), problems)
     page = replace(page, columns=columns)
     if wants_data(request):
         return JSONResponse(asdict(page))
-    return HTMLResponse(frame.page_of(request, "new.html", replace(page, text=body.text), view))
+    return HTMLResponse(frame.render_in_frame(request, "new.html", replace(page, text=body.text), view))
 
 
 def keep(request: Request, session: Session, body: StoreBody) -> Response:
@@ -116,7 +116,11 @@ def _read_documents(view: View, body: UploadBody) -> tuple[list[Document], tuple
             result += documents
             problems += trouble
     problems += [
-        translate("{field}: missing in a table. The collection uses {column}.", field=new.labels()[role], column=column)
+        translate(
+            "{field}: missing in a table. The collection uses {column}.",
+            field=new.list_field_labels()[role],
+            column=column,
+        )
         for role, column in find_missing_columns(view.collection, column_counts).items()
     ]
     if len(result) >= MAX_DOCUMENTS:
@@ -137,7 +141,7 @@ def _read_upload(
 ) -> tuple[list[Document], list[str]]:
     """Save and read an uploaded file in a temporary folder. Return its documents and problems."""
     folder.mkdir()
-    path = folder / _name(str(upload.filename))
+    path = folder / _clean_name(str(upload.filename))
     with path.open("wb") as file:
         shutil.copyfileobj(upload.file, file)
 
@@ -160,7 +164,7 @@ def _read_upload(
         return [], [f"{path.name}: {with_file_name(error.message)}"]
 
 
-def _name(file_name: str) -> str:
+def _clean_name(file_name: str) -> str:
     """Return a file name without folders and forbidden characters, cut to the length limit."""
     name = "".join(sign for sign in re.split(r"[/\\]", to_storable(file_name))[-1] if sign.isprintable()).lstrip(".")
     while len(name.encode()) > LONGEST_NAME:

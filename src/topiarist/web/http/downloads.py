@@ -26,7 +26,7 @@ from topiarist.web.http import failures
 from topiarist.web.http.safety import DOWNLOAD_POLICY
 from topiarist.web.pages import map as map_page
 from topiarist.web.pages import search, topic
-from topiarist.web.query_limits import counting, run_timed_search
+from topiarist.web.query_limits import allow_counting, run_timed_search
 from topiarist.web.values import display_title
 from topiarist.web.view import View
 
@@ -82,7 +82,7 @@ def _view(request: Request) -> View:
 def report_file(view: Annotated[View, Depends(_view)]) -> Response:
     """Return the report with typical documents as a download; it is kept until labels change."""
     value = view.remember_labels(
-        ("report", current_language()), lambda: "".join(report.pieces(view, "typical")).encode("utf-8", "replace")
+        ("report", current_language()), lambda: "".join(report.iter_pieces(view, "typical")).encode("utf-8", "replace")
     )
     return Response(
         value, media_type="text/html; charset=utf-8", headers=_create_attachment_headers(f"{view.title}.html")
@@ -101,11 +101,11 @@ def export(
 ) -> Response:
     """Return the documents of a topic or of a search as a file."""
     if q.strip():
-        with counting():  # a file is waited for longer than a page
+        with allow_counting():  # a file is waited for longer than a page
             rows = run_timed_search(view, q, by).rows(topic_id)
     else:
         node = view.tree.root if topic_id is None else view.shape.node(topic_id)
-        rows = topic.rows_of(view, node, sort, show)
+        rows = topic.select_rows(view, node, sort, show)
     rows = search.filter_rows(view, rows, tag=only.tag, label=only.label)
     name = re.sub(r"[^\w-]+", "-", q or only.tag or only.label or f"topic-{topic_id}").strip("-")[:60] or "documents"
     return StreamingResponse(
@@ -123,7 +123,7 @@ def _iterate_lines(view: View, rows: Any, kind: str) -> Iterator[str]:
         batch_rows = rows[start : start + BATCH].tolist()
         column_values = iter_row_facts(view.collection, batch_rows, names)
         values = [
-            _format_document(view, row, document) | facts
+            _describe_document(view, row, document) | facts
             for row, document, facts in zip(
                 batch_rows, view.collection.documents.load_many(batch_rows, texts=False), column_values, strict=True
             )
@@ -143,7 +143,7 @@ def _format_cell(value: Any) -> Any:
     return "" if value is None else value
 
 
-def _format_document(view: View, row: int, document: Document) -> dict[str, Any]:
+def _describe_document(view: View, row: int, document: Document) -> dict[str, Any]:
     """Return the metadata of a document as a record, without its text."""
     node = int(view.assigned_nodes[row])
     path = STEP.join(view.names[step] for step in view.tree.path(node)[1:])
@@ -207,10 +207,10 @@ def points(request: Request, ask: Annotated[map_page.Ask, Depends()]) -> Any:
     """Return the points of the map as bytes; status 202 while they are computed."""
     session = request.app.state.session
     if ask.by == map_page.NEIGHBOURS:
-        result = session.with_current_view(session.view(), map_page.neighbours_of)
+        result = session.with_current_view(session.view(), map_page.compute_neighbours)
         body = None if result is None else result[1]
     else:
-        body = session.with_current_view(session.view(), map_page.points_of)
+        body = session.with_current_view(session.view(), map_page.compute_points)
     if body is None:
         return Response(status_code=202, headers={"Cache-Control": "no-store"})
     return Response(body, media_type=BYTES, headers={"Cache-Control": "no-store"})

@@ -31,7 +31,7 @@ from topiarist.version import __version__
 from topiarist.web import addresses, frame, rendering
 from topiarist.web.http import safety
 from topiarist.web.jobs import NO_JOB
-from topiarist.web.removed_topics import LeftOutError, meaning_of, missing, sentence, with_topic_names
+from topiarist.web.removed_topics import LeftOutError, describe_missing_topic, missing, replace_topic_numbers, sentence
 from topiarist.web.values import Choice, link
 from topiarist.web.view import View
 
@@ -95,7 +95,7 @@ def answer(request: Request, failure: Failure) -> Response:
     here, undoable = "", None
     try:
         view = session.view()
-        page_frame = frame.frame(view)
+        page_frame = frame.build_frame(view)
         token = "" if session.read_only or failure.status >= 500 else session.token
         if failure.undo and token:
             here = frame.get_request_path(request) if request.method == "GET" else "/"
@@ -140,7 +140,7 @@ def _create_usage_failure(view: View, error: UsageError) -> Failure:
         status, title = 409, translate("The collection has changed")
     elif isinstance(error, MissingError):
         status, title = 404, translate("No such {thing}", thing=error.kind)
-    return Failure(status, title, *with_topic_names(view, error))
+    return Failure(status, title, *replace_topic_numbers(view, error))
 
 
 def _answer_invalid_request(request: Request, error: Exception) -> Response:
@@ -177,7 +177,7 @@ def _create_removed_topic_failure(view: View, error: UsageError) -> Failure | No
     if topic is None:
         return None
     was = find_removed_topic(view, topic)
-    description = meaning_of(view, topic, was)
+    description = describe_missing_topic(view, topic, was)
     if was is None:
         return Failure(404, translate("Topic not found"), description, translate("Open the overview."))
     if was.now is None:

@@ -23,7 +23,7 @@ from topiarist.web import forms, frame
 from topiarist.web.http import downloads, failures, placements, safety
 from topiarist.web.pages import document, search
 from topiarist.web.pages.registry import PAGES, Page, current_topic
-from topiarist.web.query_limits import count_found_under
+from topiarist.web.query_limits import count_hits_below
 from topiarist.web.session import Session
 from topiarist.web.view import View
 
@@ -139,8 +139,8 @@ def render_page(request: Request, page: Page, ask: Any, view: View) -> HTMLRespo
         matching = None
         if isinstance(value, search.SearchPage | document.DocumentPage):
             with search.time_for(ask) if isinstance(ask, search.Ask) else nullcontext():
-                matching = count_found_under(view, value.query, value.by)
-        return frame.page_of(request, page.template, value, view, current_topic(ask, value), matching)
+                matching = count_hits_below(view, value.query, value.by)
+        return frame.render_in_frame(request, page.template, value, view, current_topic(ask, value), matching)
 
     return HTMLResponse(session.with_current_view(view, render))
 

@@ -190,7 +190,7 @@ def open_server(remote: str | None, port: int, *, token: bool = True, previous_t
     if host in ANY:
         shown = find_reachable_address(first.family)
         note = "a guess: the address of this machine on the way out" if shown else "no other address was found"
-    sockets = (first,) if host == ANY[0] else (first, *_listen_beside(number))
+    sockets = (first,) if host == ANY[0] else (first, *_listen_locally(number))
     names = [name for name in (shown, LOCAL if host == ANY[0] or len(sockets) > 1 else "") if name]
     hosts = ("*",) if host in ANY else (*LOOPBACK, _name(host))
     return ListeningServer(
@@ -198,7 +198,7 @@ def open_server(remote: str | None, port: int, *, token: bool = True, previous_t
     )
 
 
-def _listen_beside(port: int) -> tuple[socket.socket, ...]:
+def _listen_locally(port: int) -> tuple[socket.socket, ...]:
     """Return a local socket on the same port; empty if the port is taken."""
     try:
         return (bind_socket(LOCAL, port),)

@@ -40,16 +40,16 @@ from topiarist.display.locale.catalogues import (
 from topiarist.display.locale.locales import LOCALES
 from topiarist.storage import edit_log
 from topiarist.web import addresses
-from topiarist.web.pages.compare import LabelColumnLine, label_column_lines
+from topiarist.web.pages.compare import LabelColumnLine, list_label_column_lines
 from topiarist.web.values import (
     Choice,
     DocumentLine,
     Paging,
+    build_document_lines,
+    build_paging,
     choices,
     display_title,
-    document_lines,
     link,
-    paging,
 )
 from topiarist.web.view import View
 
@@ -200,8 +200,8 @@ def load(view: View, ask: Ask) -> CategoriesPage:
     if categories is None:
         return _build_untrained_page(view, first, now)
     value, rho = load_filing(view.collection, categories), round(ask.rho, 2)
-    documents = filed_list(view, value, ask, rho)
-    thresholds = () if documents else tuple(_threshold(value, step) for step in range(STEPS))
+    documents = load_filed_list(view, value, ask, rho)
+    thresholds = () if documents else tuple(_build_threshold(value, step) for step in range(STEPS))
     result = None if documents else thresholds[round(rho * STEPS)]
     names = tuple(sorted(set(categories.names) | set(now)))
     return CategoriesPage(
@@ -218,7 +218,7 @@ def load(view: View, ask: Ask) -> CategoriesPage:
         filed=documents,
         options=names if documents else (),
         typed=len(names) > MAX_LISTED_CATEGORIES,
-        done=done_of(view, ask.done),
+        done=describe_last_judgement(view, ask.done),
         learned_from=_find_column(view),
     )
 
@@ -234,7 +234,7 @@ def _build_untrained_page(view: View, first: Counter[str], now: Counter[str]) ->
         for label in sorted(now, key=lambda name: (-first[name], name))
         if now[label]
     )
-    columns = () if rows else label_column_lines(view)
+    columns = () if rows else list_label_column_lines(view)
     learn = " ".join(("topiarist", "learn", shlex.quote(view.collection.folder.display_path)))
     values = translate(
         "The documents have {labels}. No categories are learned yet.", labels=CountedNoun(len(rows), "label")
@@ -357,7 +357,7 @@ def _list_rows(
     )
 
 
-def _threshold(filing: Filing, step: int) -> Threshold:
+def _build_threshold(filing: Filing, step: int) -> Threshold:
     at, *higher_shares, left = filing.curve[step]
     return Threshold(step / STEPS, at.share, at.correct, tuple(level.share for level in higher_shares), left.share)
 
@@ -381,7 +381,7 @@ def _list_places(filing: Filing, rho: float) -> tuple[PlaceRow, ...]:
     return tuple(result)
 
 
-def filed_list(view: View, filing: Filing, ask: Ask, rho: float) -> FiledList | None:
+def load_filed_list(view: View, filing: Filing, ask: Ask, rho: float) -> FiledList | None:
     """Return the requested list of documents, least certain first; None if no list is requested."""
     names, note = filing.categories.names, ""
     if ask.left:
@@ -414,7 +414,7 @@ def filed_list(view: View, filing: Filing, ask: Ask, rho: float) -> FiledList | 
         return addresses.category(ask.label, labelled=ask.labelled, **values)
 
     number = len(listed_rows.rows)
-    pages = paging(number, ask.page, at)
+    pages = build_paging(number, ask.page, at)
     documents = CountedNoun(number, "document")
     text = translate("{documents}, least certain first.", documents=documents)
     if rho and not note:
@@ -444,7 +444,7 @@ def filed_list(view: View, filing: Filing, ask: Ask, rho: float) -> FiledList | 
     )
 
 
-def done_of(view: View, number: int | None) -> Done | None:
+def describe_last_judgement(view: View, number: int | None) -> Done | None:
     """Return the last judgement as a sentence, and whether it can be undone; None without one."""
     item = view.judgements.get(number) if number else None
     if item is None:
@@ -468,7 +468,7 @@ def done_of(view: View, number: int | None) -> Done | None:
 def _load_documents(view: View, filing: Filing, filed_rows: FiledRows) -> tuple[FiledDocument, ...]:
     """Return the documents of a list with path, label, certainty and judgement."""
     rows, names = filed_rows.rows.tolist(), filing.categories.names
-    lines = document_lines(view, rows, lambda id, _: addresses.document(id)) if rows else ()
+    lines = build_document_lines(view, rows, lambda id, _: addresses.document(id)) if rows else ()
     judgements = view.judgements.of(rows)
     result = zip(
         rows,
@@ -486,7 +486,7 @@ def _load_documents(view: View, filing: Filing, filed_rows: FiledRows) -> tuple[
                 for full, name, sure in answer.path
             ),
             label=names[answer.label],
-            chips=_chips(answer.certain, line.labels) if filing.categories.is_multilabel else (),
+            chips=_build_chips(answer.certain, line.labels) if filing.categories.is_multilabel else (),
             likely=answer.alternatives,
             judged=_describe_judgement(judgements.get(row)),
             number=judgements[row].number if row in judgements else 0,
@@ -501,7 +501,7 @@ def _describe_filing(filing: Filing, filed_rows: FiledRows) -> str:
     return filing.categories.headings.names[filed_rows.level][filed_rows.group] if filed_rows.level != UNFILED else ""
 
 
-def _chips(certainties: dict[str, float], has: Sequence[str]) -> tuple[Chip, ...]:
+def _build_chips(certainties: dict[str, float], has: Sequence[str]) -> tuple[Chip, ...]:
     names = sorted({*certainties, *has}, key=lambda name: (-certainties.get(name, -1.0), name))
     return tuple(Chip(name, certainties.get(name), name in has, name in certainties) for name in names)
 

@@ -18,7 +18,7 @@ from topiarist.collection.classify.labels_in_topics import (
 from topiarist.display.locale.catalogues import CountedNoun, current_language, translate
 from topiarist.display.locale.locales import LOCALES
 from topiarist.web import addresses
-from topiarist.web.values import Choice, TopicLine, choices, topic_line
+from topiarist.web.values import Choice, TopicLine, build_topic_line, choices
 from topiarist.web.view import View
 
 LABELS, TOPICS, COLUMNS = 40, 30, 10
@@ -67,7 +67,7 @@ class ComparePage:
     columns: tuple[LabelColumnLine, ...] = ()  # that hold labels, where no document has one
 
 
-def label_column_lines(view: View) -> tuple[LabelColumnLine, ...]:
+def list_label_column_lines(view: View) -> tuple[LabelColumnLine, ...]:
     """Return the columns that can serve as labels, with links and commands."""
     return tuple(
         LabelColumnLine(item.name, item.values, addresses.groups(column=item.name), item.command)
@@ -86,7 +86,7 @@ def load(view: View, ask: Ask) -> ComparePage:
     if not len(labels.rows):
         return ComparePage(
             sentence=translate("No document has a label."),
-            columns=label_column_lines(view),
+            columns=list_label_column_lines(view),
         )
     nodes, topic_columns = _choose_columns(view, ask.level)
     documents, agreed = labels.n_documents, agreement(view)
@@ -109,12 +109,12 @@ def load(view: View, ask: Ask) -> ComparePage:
             LabelRow(
                 **vars(label),
                 address=addresses.labelled_documents(label.label),
-                topic=topic_line(view, node),
+                topic=build_topic_line(view, node),
                 both=addresses.labelled_documents(label.label, view.shape.topics[node]),
             )
             for label, node in count_labels_in_topics(view, labels, LABELS, nodes, topic_columns)
         ),
-        topics=tuple(topic_line(view, nodes[column]) for column in topic_columns),
+        topics=tuple(build_topic_line(view, nodes[column]) for column in topic_columns),
         levels=choices(levels, ask.level, addresses.compare),
         agreement=agreed,
         left_out=max(0, len(labels.names) - LABELS),

@@ -26,7 +26,7 @@ from topiarist.text.query import Filter, field_key, parse
 from topiarist.web import addresses
 from topiarist.web.coloured_text import MAX_WORDS, ColouredText, Decision, Level, Listed, Piece, colour_text
 from topiarist.web.pages import topic as topic_page
-from topiarist.web.pages.search import Reason, reasons
+from topiarist.web.pages.search import Reason, list_reasons
 from topiarist.web.query_limits import LOOKED_AT, StoppedError, run_timed_search
 from topiarist.web.removed_topics import LeftOutError
 from topiarist.web.values import (
@@ -36,11 +36,11 @@ from topiarist.web.values import (
     Pieces,
     Place,
     Step,
+    build_hit_line,
     choices,
     display_title,
-    hit_line,
     link,
-    path_to,
+    list_path,
     plain,
 )
 from topiarist.web.view import View
@@ -233,8 +233,8 @@ def load(view: View, ask: Ask) -> DocumentPage:
         read=bool(view.collection.marks.read_among([row])),
         notes=tuple(_link_note(ask, coloured_text, item) for item in notes),
         last_note=collection.passage_notes.last(row),
-        pinned=() if pinned_topic is None else path_to(view, view.shape.node(pinned_topic))[1:],
-        places=tuple(Place(path_to(view, node)[1:] or path_to(view, node), float(ends[node])) for node in ends),
+        pinned=() if pinned_topic is None else list_path(view, view.shape.node(pinned_topic))[1:],
+        places=tuple(Place(list_path(view, node)[1:] or list_path(view, node), float(ends[node])) for node in ends),
         rest=float(max(0.0, 1.0 - sum(ends.values()))),
         hard=bool(view.hard[row]),
         unsorted=describe_reason(explain_unsorted(collection, [row])[0]) if view.hard[row] else "",
@@ -306,13 +306,13 @@ def _load_parent(view: View, row: int, id: str) -> WholeDocument | None:
         next=neighbours[1],
         n_passages=len(passages),
         topics=tuple(
-            WholeTopic(path_to(view, view.shape.node(item.topic))[1:], item.share, result.passages_under(item.topic))
+            WholeTopic(list_path(view, view.shape.node(item.topic))[1:], item.share, result.passages_under(item.topic))
             for item in result.places
         ),
         passages=tuple(
             (
                 Choice(passages[at].label, addresses.document(passages[at].id), at == place),
-                path_to(view, view.shape.node(result.places_of_passages[at].topic))[1:],
+                list_path(view, view.shape.node(result.places_of_passages[at].topic))[1:],
             )
             for at in shown_places
         ),
@@ -410,7 +410,7 @@ def _link_neighbours(view: View, ask: Ask, row: int) -> tuple[str, str, str, str
         return _link_list_neighbours(view, Ask(ask.id), row)
 
 
-def _place(ask: Ask, by_similarity: bool, result: SearchResult, total: int) -> str:
+def _describe_position(ask: Ask, by_similarity: bool, result: SearchResult, total: int) -> str:
     """Return the position in a search result in words."""
     if by_similarity:
         n_listed = min(result.total - result.folded, LOOKED_AT)
@@ -442,11 +442,11 @@ def _link_list_neighbours(view: View, ask: Ask, row: int) -> tuple[str, str, str
             links[0],
             links[1],
             f"{up}#{addresses.anchor(ask.id)}",
-            _place(ask, search.ranks_all_documents, result, total),
+            _describe_position(ask, search.ranks_all_documents, result, total),
         )
     topic = view.shape.topics[int(view.assigned_nodes[row])] if ask.topic is None else ask.topic
     node = view.shape.node(topic)
-    rows = topic_page.fold_duplicates(view, topic_page.rows_of(view, node, ask.sort, ask.show))
+    rows = topic_page.fold_duplicates(view, topic_page.select_rows(view, node, ask.sort, ask.show))
     values = {
         "topic": topic,
         "sort": None if ask.sort == "typical" else ask.sort,
@@ -492,8 +492,8 @@ def _list_similar(view: View, row: int) -> tuple[Similar, ...]:
     result, max_score = search.page(SIMILAR, why=True), max(search.scorer.explain(row).score, 1e-12)
     return tuple(
         Similar(
-            hit_line(view, hit, snippet=(), score=min(hit.score / max_score, 1.0)),
-            reasons(hit.why),
+            build_hit_line(view, hit, snippet=(), score=min(hit.score / max_score, 1.0)),
+            list_reasons(hit.why),
         )
         for hit in result.hits
     )

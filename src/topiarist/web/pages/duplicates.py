@@ -10,7 +10,7 @@ from fastapi import Query
 from topiarist.collection.copies import CopiesOf, list_duplicates
 from topiarist.display.locale.catalogues import CountedNoun, translate
 from topiarist.web import addresses
-from topiarist.web.values import PER_PAGE, Choice, Paging, display_title, link, paging
+from topiarist.web.values import PER_PAGE, Choice, Paging, build_paging, display_title, link
 from topiarist.web.view import View
 
 MAX_COPIES = 50  # copies of one document in a list of many
@@ -65,7 +65,7 @@ def load(view: View, ask: Ask) -> DuplicatesPage:
         original_row = collection.documents.row_of(ask.id)
         first = int(copies.find_originals(view.n_docs)[original_row])
         rows = [first] if first in copies.groups else []
-    pages = paging(len(rows), ask.page, lambda page: addresses.duplicates(page=page))
+    pages = build_paging(len(rows), ask.page, lambda page: addresses.duplicates(page=page))
     result = list_duplicates(collection, copies, rows[pages.start : pages.start + PER_PAGE])
     text = translate(
         "{copies} of {others}. Only the first of each set is counted.",
@@ -77,13 +77,13 @@ def load(view: View, ask: Ask) -> DuplicatesPage:
     )
     return DuplicatesPage(
         sentence=text if rows else empty_text,
-        groups=tuple(_group(item, all=bool(ask.id)) for item in result),
+        groups=tuple(_build_group(item, all=bool(ask.id)) for item in result),
         paging=pages,
         every=addresses.duplicates() if ask.id else "",
     )
 
 
-def _group(duplicates: CopiesOf, *, all: bool) -> Group:
+def _build_group(duplicates: CopiesOf, *, all: bool) -> Group:
     """Return an original with its duplicates; without ``all``, the first few."""
     listed_copies = duplicates.copies if all else duplicates.copies[:MAX_COPIES]
     return Group(

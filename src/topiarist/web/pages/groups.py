@@ -13,7 +13,7 @@ from topiarist.collection.trends.topic_shares import TopicShare
 from topiarist.display.locale.catalogues import CountedNoun, share_between, times_between, translate
 from topiarist.errors import UsageError
 from topiarist.web import addresses
-from topiarist.web.values import Choice, TopicLine, choices, link, topic_line
+from topiarist.web.values import Choice, TopicLine, build_topic_line, choices, link
 from topiarist.web.view import View
 
 GROUPS, TOPICS = 12, 6  # that are shown at first
@@ -105,7 +105,9 @@ def load(view: View, ask: Ask) -> GroupsPage:
         notes=_list_notes(result),
         columns=ways,
         column=column,
-        groups=tuple(_group(view, result, place, comparison.names, is_single=is_single) for place in shown_places),
+        groups=tuple(
+            _build_group(view, result, place, comparison.names, is_single=is_single) for place in shown_places
+        ),
         left_out=0 if is_single else len(places) - len(shown_places) + result.left_out,
         every=addresses.groups(column=column) if ask.group else "",
         names=tuple(
@@ -151,7 +153,7 @@ def _list_notes(comparison: ByGroup) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _group(view: View, comparison: ByGroup, place: int, names: Sequence[str], *, is_single: bool) -> Group:
+def _build_group(view: View, comparison: ByGroup, place: int, names: Sequence[str], *, is_single: bool) -> Group:
     """Return a group with its more and less frequent topics, and links to compare it."""
     more_frequent, rarer = (
         comparison.find_overrepresented(place),
@@ -185,7 +187,7 @@ def _list_differences(
     """Return topics of a group with shares, ratios and links to documents."""
     return tuple(
         Difference(
-            topic=topic_line(view, view.shape.node(item.topic)),
+            topic=build_topic_line(view, view.shape.node(item.topic)),
             share=item.share,
             low=item.low,
             high=item.high,

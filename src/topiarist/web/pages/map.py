@@ -60,16 +60,16 @@ class MapPage:
     waiting: str  # while documents are placed by their neighbours; circles are those of the topics so long
 
 
-def ground_of(view: View) -> CircleLayout:
+def compute_ground(view: View) -> CircleLayout:
     return view.compute_once(("ground",), lambda: lay_out_topics(view))
 
 
-def points_of(view: View) -> bytes:
+def compute_points(view: View) -> bytes:
     """Return the points of the documents as bytes."""
-    return view.compute_once(("points",), lambda: lay_out_documents(view, ground_of(view)).to_bytes())
+    return view.compute_once(("points",), lambda: lay_out_documents(view, compute_ground(view)).to_bytes())
 
 
-def neighbours_of(view: View) -> tuple[CircleLayout, bytes] | None:
+def compute_neighbours(view: View) -> tuple[CircleLayout, bytes] | None:
     """Return circles and points of the map by neighbours; None while a thread computes them."""
 
     def compute_layout() -> tuple[CircleLayout, bytes]:
@@ -77,14 +77,17 @@ def neighbours_of(view: View) -> tuple[CircleLayout, bytes] | None:
         return ground, points.to_bytes()
 
     return (
-        view.numbers.later(("neighbours",), compute_layout) if is_possible(view.n_docs) else compute_layout()
+        view.numbers.start_or_get(("neighbours",), compute_layout) if is_possible(view.n_docs) else compute_layout()
     )  # which says what lacks
 
 
 def load(view: View, ask: Ask) -> MapPage:
     """Return the map page; by neighbours, it starts their computation and shows topics meanwhile."""
-    neighbour_map = neighbours_of(view) if ask.by == NEIGHBOURS else None
-    ground, by = ground_of(view) if neighbour_map is None else neighbour_map[0], None if ask.by == TOPICS else ask.by
+    neighbour_map = compute_neighbours(view) if ask.by == NEIGHBOURS else None
+    ground, by = (
+        compute_ground(view) if neighbour_map is None else neighbour_map[0],
+        None if ask.by == TOPICS else ask.by,
+    )
     return MapPage(
         sentence=_write_sentence(view, ask),
         documents=view.n_docs,

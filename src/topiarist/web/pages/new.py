@@ -16,7 +16,7 @@ from topiarist.text.dates import read_date
 from topiarist.text.documents import Document
 from topiarist.text.readers import Columns
 from topiarist.web import addresses
-from topiarist.web.values import Choice, DocumentLine, display_title, document_lines, link, path_to
+from topiarist.web.values import Choice, DocumentLine, build_document_lines, display_title, link, list_path
 from topiarist.web.view import View
 
 MAX_FILED = 50  # documents of those that were filed
@@ -95,19 +95,19 @@ def load(view: View, ask: Ask) -> NewPage:
             rho=ask.rho,
             filed=(),
             key="",
-            columns=column_fields(view),
+            columns=list_column_fields(view),
         )
     rows = range(first, min(last, first + MAX_FILED))
-    lines = document_lines(view, rows, lambda id, _: addresses.document(id))
-    lines = tuple(line if line.path else replace(line, path=path_to(view, view.tree.root)) for line in lines)
+    lines = build_document_lines(view, rows, lambda id, _: addresses.document(id))
+    lines = tuple(line if line.path else replace(line, path=list_path(view, view.tree.root)) for line in lines)
     text = translate("{documents} filed.", documents=CountedNoun(last - first, "document"))
     n_hidden = last - first - len(rows)
     return NewPage(
-        sentence=text, rho=ask.rho, filed=(), key="", stored=lines, more=n_hidden, columns=column_fields(view)
+        sentence=text, rho=ask.rho, filed=(), key="", stored=lines, more=n_hidden, columns=list_column_fields(view)
     )
 
 
-def labels() -> dict[str, str]:
+def list_field_labels() -> dict[str, str]:
     """Return the labels of the fields for columns, by role."""
     return {
         "text": translate("Text column"),
@@ -118,7 +118,7 @@ def labels() -> dict[str, str]:
     }
 
 
-def column_fields(view: View, typed: Columns | None = None) -> tuple[ColumnField, ...]:
+def list_column_fields(view: View, typed: Columns | None = None) -> tuple[ColumnField, ...]:
     """Return form fields for column names, with the names of the collection and the typed ones."""
     columns = load_reading_settings(view.collection).columns
     earlier = columns.preferred[0] if columns.preferred else None
@@ -129,7 +129,7 @@ def column_fields(view: View, typed: Columns | None = None) -> tuple[ColumnField
             getattr(columns, role) or (getattr(earlier, role) if earlier else ""),
             (getattr(typed, role) if typed else "") or "",
         )
-        for role, label in labels().items()
+        for role, label in list_field_labels().items()
     )
 
 
@@ -153,7 +153,7 @@ def preview_documents(
         key=key,
         problems=problems,
         undecided=_find_ambiguous_date(documents, get_date_order(view.collection)),
-        columns=column_fields(view),
+        columns=list_column_fields(view),
     )
 
 

@@ -9,7 +9,7 @@ from fastapi import Query
 
 from topiarist.display.locale.catalogues import CountedNoun, translate
 from topiarist.web import addresses
-from topiarist.web.values import PER_PAGE, Choice, Paging, display_title, link, paging
+from topiarist.web.values import PER_PAGE, Choice, Paging, build_paging, display_title, link
 from topiarist.web.view import View
 
 
@@ -43,7 +43,7 @@ class NotesPage:
 def load(view: View, ask: Ask) -> NotesPage:
     """Return the notes by pages."""
     result = view.collection.passage_notes.all()
-    pages = paging(len(result), ask.page, lambda page: addresses.notes(page=page))
+    pages = build_paging(len(result), ask.page, lambda page: addresses.notes(page=page))
     shown_notes = result[pages.start : pages.start + PER_PAGE]
     documents = view.collection.documents.load_many([item.row for item in shown_notes], texts=False)
     text = translate("No notes yet. Select a passage in a document to write one.")

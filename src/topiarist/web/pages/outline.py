@@ -9,9 +9,9 @@ from fastapi import Query
 
 from topiarist.display.locale.catalogues import CountedNoun, translate
 from topiarist.web import addresses
-from topiarist.web.frame import DEFAULT_DETAIL, Detail, Row, branch, list_open_nodes, ways
-from topiarist.web.query_limits import count_found_under
-from topiarist.web.values import Choice, Step, path_to
+from topiarist.web.frame import DEFAULT_DETAIL, Detail, Row, build_branch, list_detail_links, list_open_nodes
+from topiarist.web.query_limits import count_hits_below
+from topiarist.web.values import Choice, Step, list_path
 from topiarist.web.view import View
 
 MAX_TOPICS = 500  # topics on the page; deeper ones are a click away
@@ -55,17 +55,17 @@ def load(view: View, ask: Ask) -> OutlinePage:
         name=view.names[node],
     )
     levels = range(1, max(view.tree.depths[one] for one in branch_nodes) - start + 1)
-    matching = count_found_under(view, ask.q, ask.by)
-    row = branch(view, node, opened, matching=matching)
+    matching = count_hits_below(view, ask.q, ask.by)
+    row = build_branch(view, node, opened, matching=matching)
     opened_nodes = list_open_nodes(view, ask.detail, node)
     detail = ask.detail if ask.depth is None else None
-    ancestors = path_to(view, node)[:-1]
+    ancestors = list_path(view, node)[:-1]
     return OutlinePage(
         sentence=sentence,
         row=row,
-        shown=row if detail in (None, "all") else branch(view, node, opened_nodes, matching=matching),
+        shown=row if detail in (None, "all") else build_branch(view, node, opened_nodes, matching=matching),
         detail=ask.detail,
-        details=ways(view, detail, lambda one: addresses.tree(ask.topic, detail=one), node),
+        details=list_detail_links(view, detail, lambda one: addresses.tree(ask.topic, detail=one), node),
         path=tuple(replace(step, address=addresses.tree(step.id)) for step in ancestors),
         depth=depth,
         levels=tuple(Choice(str(level), addresses.tree(ask.topic, level), level == ask.depth) for level in levels),

@@ -13,9 +13,9 @@ from topiarist.collection.describe.collection_facts import load_facts
 from topiarist.display.first_sentence import first_sentence
 from topiarist.display.locale.catalogues import CountedNoun, translate, translate_table
 from topiarist.web import addresses
-from topiarist.web.frame import DEFAULT_DETAIL, Detail, Row, branch, list_open_nodes, ways
+from topiarist.web.frame import DEFAULT_DETAIL, Detail, Row, build_branch, list_detail_links, list_open_nodes
 from topiarist.web.pictures.tree_picture import DEEPEST
-from topiarist.web.values import Choice, DocumentLine, TopicLine, choices, document_lines, link, topic_line
+from topiarist.web.values import Choice, DocumentLine, TopicLine, build_document_lines, build_topic_line, choices, link
 from topiarist.web.view import View
 
 FEW = 50  # documents: below, a drawing shows structure that is not there
@@ -126,7 +126,7 @@ def load(view: View, ask: Ask) -> OverviewPage:
         documents=view.n_docs,
         topics=n_leaves,
         headings=headings,
-        blocks=blocks(view, root, LEVELS) if icicle else (),
+        blocks=build_branch_icicle(view, root, LEVELS) if icicle else (),
         hard_to_place=view.hard_sizes[root],
         hard_address=addresses.topic(view.shape.topics[root], show="hard"),
         general_words=view.collection.tree.general_words[:MAX_GENERAL_WORDS],
@@ -137,14 +137,14 @@ def load(view: View, ask: Ask) -> OverviewPage:
         else (),
         listed=list_documents(view, FEW) if few or n_leaves == 1 else (),
         detail=ask.detail,
-        details=ways(
+        details=list_detail_links(
             view, ask.detail, lambda detail: addresses.overview(None if ask.view == "tree" else ask.view, detail)
         )
         if icicle
         else (),
-        shown=opened_blocks(view, ask.detail, 0.0) if icicle else (),
-        drawn=opened_blocks(view, ask.detail) if icicle else (),
-        picture=branch(view, root, _list_opened(view, ask)) if icicle else None,
+        shown=build_open_icicle(view, ask.detail, 0.0) if icicle else (),
+        drawn=build_open_icicle(view, ask.detail) if icicle else (),
+        picture=build_branch(view, root, _list_opened(view, ask)) if icicle else None,
         turned=_turned(ask),
         exports=(
             link(translate("report (HTML)"), addresses.REPORT),
@@ -170,7 +170,7 @@ def _list_opened(view: View, ask: Ask) -> frozenset[int]:
 def list_documents(view: View, n: int) -> tuple[DocumentLine, ...]:
     """Return the most typical documents of the collection."""
     rows = view.list_rows(view.tree.root, "typical", "all")[:n].tolist()
-    return document_lines(view, rows, lambda id, _: addresses.document(id))
+    return build_document_lines(view, rows, lambda id, _: addresses.document(id))
 
 
 def sentence(view: View) -> str:
@@ -182,18 +182,19 @@ def _describe_heading(view: View, node: int) -> Heading:
     rows = view.collection.tree.nodes[node].rows[:TYPICAL]
     topic = view.shape.topics[node]
     return Heading(
-        topic_line(view, node), document_lines(view, rows, lambda id, _: addresses.document(id, topic=topic))
+        build_topic_line(view, node),
+        build_document_lines(view, rows, lambda id, _: addresses.document(id, topic=topic)),
     )
 
 
-def blocks(view: View, root: int, levels: int, at: int = -1) -> tuple[Block, ...]:
+def build_branch_icicle(view: View, root: int, levels: int, at: int = -1) -> tuple[Block, ...]:
     """Return the icicle below a topic; narrow siblings are joined, except on the path to ``at``."""
     top = view.tree.depths[root]
     below = {node for node in (root, *view.tree.descendants(root)) if view.tree.depths[node] - top + 1 < levels}
     return _build_icicle(view, root, below, LEAST, at)
 
 
-def opened_blocks(view: View, detail: Detail, least: float = LEAST) -> tuple[Block, ...]:
+def build_open_icicle(view: View, detail: Detail, least: float = LEAST) -> tuple[Block, ...]:
     """Return the icicle of a detail. A topic stays closed if all its subtopics are below ``least``."""
     root = view.tree.root
     wide = least * max(view.sizes[root], 1)
@@ -240,7 +241,7 @@ def _build_icicle(view: View, root: int, opened: Set[int], least: float, at: int
 
 def _create_block(view: View, node: int, level: int, left: float, width: float, place: str) -> Block:
     """Return the block of a topic at a position in the icicle."""
-    line = topic_line(view, node)
+    line = build_topic_line(view, node)
     return Block(
         topic=line.id,
         name=line.name,

@@ -22,7 +22,7 @@ from topiarist.text.highlights import split_at_spans
 from topiarist.web import addresses
 from topiarist.web.query_limits import StoppedError, run_timed_search
 from topiarist.web.reviews import ReviewRequest
-from topiarist.web.values import Choice, Pieces, Step, display_title, link, path_to
+from topiarist.web.values import Choice, Pieces, Step, display_title, link, list_path
 from topiarist.web.view import View
 
 LETTERS = 20_000  # of a text that are shown; the rest is on the page of the document
@@ -119,12 +119,12 @@ def load(view: View, ask: Ask) -> ReviewPage:
             enough=progress.enough,
             found=format_lower_bound(progress.recall_least),
             notes=(*notes, *_list_notes(ask, review)),
-            stays=_explain_end(view, ask, review),
+            stays=_describe_kept_label(view, ask, review),
             next=None if row is None else _describe_document(view, ask, row, draw),
             last=names[-1] if last else None,
             last_said=translate(SAID[last[1]]) if last else "",
             skipped=tuple(
-                link(name.name, address_of(review_request, id=item.id))
+                link(name.name, format_address(review_request, id=item.id))
                 for item, name in zip(shown_documents, names[: len(skipped)], strict=False)
             ),
             more_skipped=max(len(skipped) - SKIPPED, 0),
@@ -148,7 +148,7 @@ def _build_first_page(view: View, ask: Ask) -> ReviewPage:
     return ReviewPage(label="", query=ask.query, target=ask.target, confidence=ask.confidence, begun=lines, usual=USUAL)
 
 
-def address_of(review_request: ReviewRequest, **values: object) -> str:
+def format_address(review_request: ReviewRequest, **values: object) -> str:
     """Return the address of a review without default values."""
     defaults = vars(ReviewRequest("", "", ENOUGH, ENOUGH))
     fields = {
@@ -169,7 +169,7 @@ def _choose_next(view: View, ask: Ask, review: Review) -> tuple[int | None, str,
     return (None, "", notes) if proposal is None else (proposal[0], describe_selection(proposal[1]), notes)
 
 
-def _explain_end(view: View, ask: Ask, review: Review) -> str:
+def _describe_kept_label(view: View, ask: Ask, review: Review) -> str:
     """Return a note if the document keeps its label after an undo; empty otherwise."""
     documents = view.collection.documents
     row = documents.row_of(ask.undone) if ask.undone and ask.undone in documents else None
@@ -202,7 +202,7 @@ def _describe_document(view: View, ask: Ask, row: int, draw: str) -> NextDocumen
         address=addresses.document(document.id),
         drawn=draw,
         date=document.date[:10],
-        path=path_to(view, int(view.assigned_nodes[row]))[1:],
+        path=list_path(view, int(view.assigned_nodes[row]))[1:],
         text=_mark_pieces(view, ask.query, text),
         more=len(document.text) - len(text),
     )

@@ -19,7 +19,7 @@ from topiarist.errors import UsageError
 from topiarist.text.query import Query as Parsed
 from topiarist.web import addresses, narrowing
 from topiarist.web.narrowing import Narrowing, SearchAddress
-from topiarist.web.query_limits import LOOKED_AT, StoppedError, TimedSearch, counting, patience, run_timed_search
+from topiarist.web.query_limits import LOOKED_AT, StoppedError, TimedSearch, allow_counting, patience, run_timed_search
 from topiarist.web.removed_topics import sentence
 from topiarist.web.values import (
     PER_PAGE,
@@ -28,12 +28,12 @@ from topiarist.web.values import (
     Paging,
     Step,
     TopicLine,
+    build_hit_line,
+    build_paging,
     choices,
     export_links,
-    hit_line,
     link,
-    paging,
-    path_to,
+    list_path,
 )
 from topiarist.web.view import View
 
@@ -125,7 +125,7 @@ def load(view: View, ask: Ask) -> SearchPage:
 
 def time_for(ask: Ask) -> AbstractContextManager[None]:
     """Return the time limit of a search; counting all documents has more time."""
-    return counting() if ask.all else nullcontext()
+    return allow_counting() if ask.all else nullcontext()
 
 
 def _build_page(view: View, ask: Ask) -> SearchPage:
@@ -136,10 +136,10 @@ def _build_page(view: View, ask: Ask) -> SearchPage:
         view.shape.node(ask.topic)
     result, trouble, late = _run_search(view, ask, search)
     matching = _list_matching_rows(view, ask, search) if result.total else view.all_rows(0)
-    pages = paging(
+    pages = build_paging(
         result.total - result.folded, ask.page, lambda page: address.address(page=page, all=1 if ask.all else None)
     )
-    branches, n_hidden = narrowing.branches(view, matching, address)
+    branches, n_hidden = narrowing.list_branches(view, matching, address)
     hits = _list_hits(view, ask, result, pages, address)
     has_few_hits = ask.by == "words" and result.total < FEW_MATCHES and bool(search.query.terms)
     return SearchPage(
@@ -162,20 +162,20 @@ def _build_page(view: View, ask: Ask) -> SearchPage:
         related=tuple(item for item, hit in zip(hits, result.hits, strict=True) if hit.related),
         branches=branches,
         more_branches=n_hidden,
-        within=() if ask.topic is None else path_to(view, view.shape.node(ask.topic)),
+        within=() if ask.topic is None else list_path(view, view.shape.node(ask.topic)),
         clear=address.address(topic=None),
-        chips=narrowing.chips(view, search.query, address),
-        narrow=narrowing.narrowings(view, matching, address),
+        chips=narrowing.list_chips(view, search.query, address),
+        narrow=narrowing.list_narrowings(view, matching, address),
         ways=choices(translate_table(NAMES), ask.by, lambda way: address.address(by=_unless_usual(way))),
         paging=pages,
         exports=export_links(**address.parts) if result.total else (),
-        saved=tuple(_saved(view, item) for item in list_saved_searches(view.collection)),
+        saved=tuple(_link_saved_search(view, item) for item in list_saved_searches(view.collection)),
         savable=bool(ask.q.strip()) and not (ask.tag or ask.label or trouble),
         removable=ask.by == "words" and bool(ask.q.strip() and result.total) and not (ask.tag or ask.label or trouble),
     )
 
 
-def _saved(view: View, search: SavedSearch) -> Choice:
+def _link_saved_search(view: View, search: SavedSearch) -> Choice:
     topic, is_removed = find_search_topic(view.collection, search)
     return link(search.name, addresses.search(search.query, by=_unless_usual(search.by), topic=topic), is_removed)
 
@@ -253,7 +253,7 @@ def _list_hits(view: View, ask: Ask, result: SearchResult, pages: Paging, search
         address = addresses.document(hit.id, q=ask.q, by=_unless_usual(ask.by), within=ask.topic, at=at)
         if ask.tag or ask.label:
             address = addresses.document(hit.id)
-        line = hit_line(
+        line = build_hit_line(
             view,
             hit,
             address=address,
@@ -265,11 +265,11 @@ def _list_hits(view: View, ask: Ask, result: SearchResult, pages: Paging, search
         ways = ("", "")
         if ask.q.strip() and ask.by != "words" and not (ask.tag or ask.label):
             ways = search.pointing(hit.id)
-        values.append(HitLine(line, at, reasons(hit.why), *ways))
+        values.append(HitLine(line, at, list_reasons(hit.why), *ways))
     return tuple(values)
 
 
-def reasons(explanation: Explanation | None, n: int = 6) -> tuple[Reason, ...]:
+def list_reasons(explanation: Explanation | None, n: int = 6) -> tuple[Reason, ...]:
     """Return the words and topics with the largest parts of a similarity."""
     if explanation is None:
         return ()
@@ -313,7 +313,7 @@ def _describe_word_search(
     named_nodes = {node for item in named for node in view.tree.path(view.shape.node(item))}
     if largest is not None and result.total > 1 and (largest.matching or 0) > result.total / 2:
         node = view.shape.node(largest.id)
-        names = [step.name for step in path_to(view, node)[1:]]
+        names = [step.name for step in list_path(view, node)[1:]]
         topic_text = "" if node in named_nodes else translate(", most of them under {names}", names=STEP.join(names))
     if result.only_some_words:
         none = translate("No document has all words.")
@@ -340,7 +340,7 @@ def _describe_query(view: View, query: Parsed, topic: int | None, form: str) -> 
     """Return query terms and filters in words; ``form`` is the grammatical form."""
     typed = " ".join(map(str, query.terms))
     where = [] if topic is None else [translate("under {}").format(view.names[view.shape.node(topic)])]
-    text = ", ".join([*where, *(name for name, _ in narrowing.conditions(view, query))])
+    text = ", ".join([*where, *(name for name, _ in narrowing.describe_conditions(view, query))])
     return f"{translate_table(MATCH)[form].format(words=typed) if typed else ''}{' ' if text else ''}{text}"
 
 

@@ -32,8 +32,8 @@ from topiarist.display.formats import STEP, describe_word_use
 from topiarist.display.locale.catalogues import CountedNoun, translate
 from topiarist.errors import UsageError
 from topiarist.web import addresses
-from topiarist.web.removed_topics import with_topic_names
-from topiarist.web.values import Choice, DocumentLine, document_lines, excerpt, link, path_to
+from topiarist.web.removed_topics import replace_topic_numbers
+from topiarist.web.values import Choice, DocumentLine, build_document_lines, build_excerpt, link, list_path
 from topiarist.web.view import View
 
 Kind = Literal[
@@ -148,10 +148,10 @@ def load(view: View, ask: Ask) -> ShapePage:
     if ready:
         try:
             parts = _list_parts(view, ask)
-            changes = list_changes(view, edit_of(ask))
-            uses = tuple(map(describe_word_use, find_word_uses(view.collection, [edit_of(ask)])))
+            changes = list_changes(view, build_edit(ask))
+            uses = tuple(map(describe_word_use, find_word_uses(view.collection, [build_edit(ask)])))
         except UsageError as error:
-            message, hint = with_topic_names(view, error)
+            message, hint = replace_topic_numbers(view, error)
             problem = translate("{problem} Try: {hint}.", problem=message, hint=hint.rstrip(".")) if hint else message
     current_name = view.shape.titles.get(ask.topic, "") if ask.topic is not None else ""
     subject = ask.document if ask.edit in OF_DOCUMENTS else ask.words if ask.edit in OF_WORDS else view.names[node]
@@ -185,7 +185,7 @@ def load(view: View, ask: Ask) -> ShapePage:
     )
 
 
-def edit_of(ask: Ask) -> Edit:
+def build_edit(ask: Ask) -> Edit:
     """Return the edit of a form. Raise UsageError if a topic or word is missing."""
     topic = -1 if ask.topic is None else ask.topic
     others = tuple(item for item in (ask.other, *ask.others) if item is not None)
@@ -236,9 +236,11 @@ def _list_parts(view: View, ask: Ask) -> tuple[Part, ...]:
 
 
 def _excerpts(view: View, rows: Sequence[int], words: Sequence[str]) -> tuple[DocumentLine, ...]:
-    lines = document_lines(view, rows, lambda id, _: addresses.document(id))
+    lines = build_document_lines(view, rows, lambda id, _: addresses.document(id))
     texts = view.collection.documents.load_many(rows)
-    return tuple(replace(line, snippet=excerpt(item.text, words)) for line, item in zip(lines, texts, strict=True))
+    return tuple(
+        replace(line, snippet=build_excerpt(item.text, words)) for line, item in zip(lines, texts, strict=True)
+    )
 
 
 def _words(ask: Ask) -> tuple[str, ...]:
@@ -257,7 +259,7 @@ def _list_options(view: View, ask: Ask, node: int) -> tuple[Option, ...]:
     return tuple(
         Option(
             view.shape.topics[item],
-            STEP.join(step.name for step in path_to(view, item)[1:]) or view.names[item],
+            STEP.join(step.name for step in list_path(view, item)[1:]) or view.names[item],
             view.shape.topics[item] in (ask.other, *ask.others),
             view.names[item],
             view.tree.depths[item],

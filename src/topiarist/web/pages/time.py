@@ -23,7 +23,7 @@ from topiarist.display.locale.catalogues import (
 from topiarist.display.locale.locales import LOCALES
 from topiarist.errors import UsageError
 from topiarist.web import addresses
-from topiarist.web.values import Choice, TopicLine, choices, topic_line
+from topiarist.web.values import Choice, TopicLine, build_topic_line, choices
 from topiarist.web.view import View
 
 AUTO, ALL, SUBTREE_DETAIL = (
@@ -165,7 +165,7 @@ def load(view: View, ask: Ask) -> TimePage:
         left_out=spread.left_out,
         unit=translate_table(UNIT_NAMES)[spread.unit],
         units=choices(units, chosen, lambda unit: addresses.time(by=unit, topic=ask.topic)),
-        top=None if top is None else topic_line(view, top),
+        top=None if top is None else build_topic_line(view, top),
         above=_create_parent_address(view, top, chosen),
         periods=periods,
         years=_group_by_year(periods) if spread.unit == "month" and len(periods) > IN_A_ROW else (),
@@ -174,7 +174,7 @@ def load(view: View, ask: Ask) -> TimePage:
         ),
         bursts=tuple(
             BurstLine(
-                topic=topic_line(view, view.shape.node(burst.topic)),
+                topic=build_topic_line(view, view.shape.node(burst.topic)),
                 when=burst.first
                 if burst.first == burst.last
                 else translate("{first} to {last}", first=burst.first, last=burst.last),
@@ -243,7 +243,7 @@ def _describe_course(view: View, series: OverTime, place: int, by: str | None) -
     node = view.shape.node(topic)
     best = int(table.share[:, place].argmax())
     return TopicSeries(
-        topic=topic_line(view, node),
+        topic=build_topic_line(view, node),
         branch=view.branches[node],
         address=addresses.time(by=by, topic=topic),
         share=share,
@@ -336,7 +336,7 @@ def _describe_change(view: View, change: TopicShare, changes: RecentChanges) -> 
     """Return a topic with its shares before and since a date."""
     ratio_text = times_between(change.times, change.times_low, change.times_high)
     return Change(
-        topic=topic_line(view, view.shape.node(change.topic)),
+        topic=build_topic_line(view, view.shape.node(change.topic)),
         said=translate(
             "{before}% before, {since} since",
             before=_percent(change.others),

@@ -14,20 +14,20 @@ from topiarist.display.locale.catalogues import CountedNoun, Share, translate, t
 from topiarist.metrics.placed_documents import MIN_CERTAINTY
 from topiarist.text.query import format_phrase
 from topiarist.web import addresses
-from topiarist.web.pages.overview import LEVELS, Block, blocks
+from topiarist.web.pages.overview import LEVELS, Block, build_branch_icicle
 from topiarist.web.values import (
     Choice,
     DocumentLine,
     Paging,
     Step,
     TopicLine,
+    build_document_lines,
+    build_excerpt,
+    build_paging,
+    build_topic_line,
     choices,
-    document_lines,
-    excerpt,
     export_links,
-    paging,
-    path_to,
-    topic_line,
+    list_path,
 )
 from topiarist.web.view import View
 
@@ -115,15 +115,15 @@ class TopicPage:
 def load(view: View, ask: Ask) -> TopicPage:
     """Return the page of a topic with its words, subtopics and one page of documents."""
     node = view.shape.node(ask.topic)
-    line, parameters = topic_line(view, node), _values(ask)
-    all_rows = rows_of(view, node, ask.sort, ask.show)
+    line, parameters = build_topic_line(view, node), _values(ask)
+    all_rows = select_rows(view, node, ask.sort, ask.show)
     rows = fold_duplicates(view, all_rows)
-    pages = paging(len(rows), ask.page, lambda page: addresses.topic(ask.topic, **parameters | {"page": page}))
+    pages = build_paging(len(rows), ask.page, lambda page: addresses.topic(ask.topic, **parameters | {"page": page}))
     page_rows = rows[pages.start : pages.last]
     pairs = view.own_words(node, ask.n, ask.special) if ask.words == "own" else view.words_below(node, ask.n)
-    own_words = word_lines(view, node, pairs)
+    own_words = build_word_lines(view, node, pairs)
     inside = {"topic": ask.topic, "sort": parameters["sort"], "show": parameters["show"]}
-    lines = document_lines(
+    lines = build_document_lines(
         view,
         page_rows.tolist(),
         lambda id, _: addresses.document(id, **inside),
@@ -133,10 +133,10 @@ def load(view: View, ask: Ask) -> TopicPage:
     return TopicPage(
         topic=line,
         state=view.mark,
-        path=path_to(view, node),
+        path=list_path(view, node),
         whereabouts=_compute_position_strip(view, node),
         sentence=_write_sentence(view, node, own_words),
-        steadiness=_steadiness(view, ask.topic),
+        steadiness=_describe_stability(view, ask.topic),
         note=view.shape.notes.get(ask.topic, ""),
         edits=_list_edits(view, node),
         seeds=view.shape.seeds.get(ask.topic, ()),
@@ -146,8 +146,8 @@ def load(view: View, ask: Ask) -> TopicPage:
         kinds=choices(
             translate_table(KINDS), ask.words, lambda words: addresses.topic(ask.topic, **_values(ask, words=words))
         ),
-        subtopics=tuple(topic_line(view, child) for child in view.children(node)),
-        neighbours=tuple(topic_line(view, neighbour) for neighbour in view.nearest_topics(node, NEIGHBOURS)),
+        subtopics=tuple(build_topic_line(view, child) for child in view.children(node)),
+        neighbours=tuple(build_topic_line(view, neighbour) for neighbour in view.nearest_topics(node, NEIGHBOURS)),
         hard_to_place=view.hard_sizes[node],
         pinned=sum(topic == ask.topic for topic in view.shape.pins.values()),
         documents=lines,
@@ -156,7 +156,7 @@ def load(view: View, ask: Ask) -> TopicPage:
         else (),
         candidates=view.collection.tree.nodes[node].names if node != view.tree.root else (),
         why=(ask.special, ask.n, ask.words) != (None, DEFAULTS["n"], DEFAULTS["words"]),
-        heading=_write_heading(view, node, ask, len(all_rows)) + _folded_away(len(all_rows) - len(rows)),
+        heading=_write_heading(view, node, ask, len(all_rows)) + _describe_folded(len(all_rows) - len(rows)),
         how_counted=_explain_count(view, node),
         read=int(view.is_among(all_rows, view.collection.marks.read_rows()).sum()),
         sort=ask.sort,
@@ -179,7 +179,7 @@ def _mark_typical(view: View, rows: list[int], lines: tuple[DocumentLine, ...]) 
             for node in view.tree.path(int(view.assigned_nodes[row]))[1:]
             for word, _ in view.own_words(node, TELLING)
         ]
-        result.append(replace(line, snippet=excerpt(document.text, words)))
+        result.append(replace(line, snippet=build_excerpt(document.text, words)))
     return tuple(result)
 
 
@@ -187,10 +187,10 @@ def _compute_position_strip(view: View, node: int) -> tuple[Block, ...]:
     """Return the icicle down to one level below a topic, its path marked; empty for a lone root."""
     if len(view.tree) < 2:
         return ()
-    return blocks(view, view.tree.root, min(max(view.tree.depths[node] + 2, LEVELS), DEEPEST), node)
+    return build_branch_icicle(view, view.tree.root, min(max(view.tree.depths[node] + 2, LEVELS), DEEPEST), node)
 
 
-def rows_of(view: View, node: int, sort: str, show: str) -> Any:
+def select_rows(view: View, node: int, sort: str, show: str) -> Any:
     """Return the sorted rows of a topic, filtered by certainty, read mark or tag."""
     if show not in ("unread", "tagged"):
         return view.list_rows(node, sort, show)
@@ -208,11 +208,11 @@ def fold_duplicates(view: View, rows: Any) -> Any:
     return rows[fold_copies(copies, rows, view.n_docs)] if len(copies) else rows
 
 
-def _folded_away(number: int) -> str:
+def _describe_folded(number: int) -> str:
     return translate("; {copies} not listed", copies=CountedNoun(number, "duplicate", "duplicates")) if number else ""
 
 
-def word_lines(view: View, node: int, pairs: list[tuple[str, float | None]]) -> tuple[TopicWordLine, ...]:
+def build_word_lines(view: View, node: int, pairs: list[tuple[str, float | None]]) -> tuple[TopicWordLine, ...]:
     """Return words with probability, documents and links."""
     largest = max((share for _, share in pairs if share), default=1.0)
     topic = None if node == view.tree.root else view.shape.topics[node]
@@ -280,7 +280,7 @@ def _list_edits(view: View, node: int) -> tuple[str, ...]:
     return (*joining, "split") if view.tree.is_leaf(node) and view.sizes[node] >= 2 else joining
 
 
-def _steadiness(view: View, topic: int) -> str:
+def _describe_stability(view: View, topic: int) -> str:
     stability = load_stability(view.collection)
     text = "" if stability is None else stability.describe(topic)
     return translate("Topic stability: {said}.", said=text[:1].upper() + text[1:]) if text else ""

@@ -115,7 +115,7 @@ def _draw_block(block: Block, to: To, y: float, height: float) -> Markup:
     title = translate("{topic}, level {level}", topic=with_documents(block.name, block.documents), level=block.level)
     if block.below:
         title += translate(", {topics} below", topics=CountedNoun(block.below, "topic"))
-    label = element("div", element("div", _label(block), kind="label"), kind="room")
+    label = element("div", element("div", _draw_label(block), kind="label"), kind="room")
     kinds = ("block", "rest" if block.topic is None else f"l{min(block.level, 5)}", block.place)
     return link(
         to(block.address),
@@ -131,7 +131,7 @@ def _draw_block(block: Block, to: To, y: float, height: float) -> Markup:
     )  # fmt: skip
 
 
-def _label(block: Block) -> Markup:
+def _draw_label(block: Block) -> Markup:
     """Return the text of a block: name, size and words that the name lacks."""
     parts = [block.name] if block.named or block.topic is None else block.name.split(" · ")
     name = element("i", " · ").join(element("span", part) for part in parts)

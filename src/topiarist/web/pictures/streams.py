@@ -50,7 +50,7 @@ def draw_streams(page: TimePage, to: To = str) -> Markup:
         kind = f"{choose_hue(course.branch)} n{len(shapes) % 3}"
         stream = titled("path", plain(course.sentence), kind=kind, d=_area(upper, lower))
         shapes.append(link(to(course.address), stream))
-        names.append(_name(course, upper, lower))
+        names.append(_draw_name(course, upper, lower))
     label = translate(
         "Topics from {first} to {last}, as wide as their documents. The curves and the table have the same numbers.",
         first=page.periods[0].name, last=page.periods[-1].name,
@@ -58,7 +58,7 @@ def draw_streams(page: TimePage, to: To = str) -> Markup:
     return drawing("streams", label, [stretched(f"0 0 {WIDE:g} {HIGH:g}", *shapes), *names])
 
 
-def _name(course: TopicSeries, upper: Sequence[Point], lower: Sequence[Point]) -> Markup:
+def _draw_name(course: TopicSeries, upper: Sequence[Point], lower: Sequence[Point]) -> Markup:
     """Draw the name of a stream at its thickest stretch; nothing if it is too thin."""
     name = short(plain(course.topic.name), LETTERS)
     above, below = _sample(upper), _sample(lower)

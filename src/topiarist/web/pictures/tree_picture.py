@@ -73,7 +73,7 @@ def compute_thickness(unit: float, topic: TopicLine) -> int:
 
 def draw_tree(row: Row, to: To = str) -> Markup:
     """Draw the branches below the names of the list."""
-    shapes = [_shape(item, count_columns(row), to) for item in _iterate_branches(row)]
+    shapes = [_draw_branch(item, count_columns(row), to) for item in _iterate_branches(row)]
     view_box = f"0 0 100 {count_rows(row)}"
     return element("svg", *shapes, kind="boughs", viewBox=view_box, preserveAspectRatio="none", aria_hidden="true")
 
@@ -97,7 +97,7 @@ def _iterate_branches(root: Row) -> Iterator[Branch]:
     return draw_children(root, 0, high / 2, 0.0)
 
 
-def _shape(branch: Branch, level: int, to: To) -> Markup:
+def _draw_branch(branch: Branch, level: int, to: To) -> Markup:
     """Draw one branch as a linked path with a title."""
     wide, depth, half = COLUMNS[level], branch.depth, branch.thick / 2
     bend = min(BEND * wide, MOST_BEND)

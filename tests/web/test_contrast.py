@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 
 from topiarist.web.coloured_text import DEEPEST, TOPICS, UNDERLINES
-from topiarist.web.report import asset
+from topiarist.web.report import read_asset
 
-SHEET = re.sub(r"/\*.*?\*/", "", asset("style.css"), flags=re.S)
+SHEET = re.sub(r"/\*.*?\*/", "", read_asset("style.css"), flags=re.S)
 LIGHT = ("",)
 DARK = ("", "(prefers-color-scheme: dark)")
 MORE = "(prefers-contrast: more)"

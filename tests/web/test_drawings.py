@@ -7,7 +7,7 @@ import pytest
 
 from topiarist.web.pages.overview import Block
 from topiarist.web.pictures import drawings
-from topiarist.web.report import asset
+from topiarist.web.report import read_asset
 
 NAME = "winter · mountain · weather"
 
@@ -33,7 +33,7 @@ def many():
 
 def drawn(browser, width):
     page = browser.new_page(viewport={"width": width, "height": 800})
-    page.set_content(f"<style>{asset('style.css')}</style><main>{drawings.draw_icicle(many())}</main>")
+    page.set_content(f"<style>{read_asset('style.css')}</style><main>{drawings.draw_icicle(many())}</main>")
     return page
 
 

@@ -176,7 +176,7 @@ def test_a_search_that_was_stopped_says_so_and_can_count_all(folder, monkeypatch
     known = Index.mask_matches
 
     def slow(self, *given):
-        if query_limits.patience() < query_limits.COUNTING:
+        if query_limits.get_time_limit() < query_limits.COUNTING:
             raise query_limits.StoppedError("stopped")
         return known(self, *given)
 

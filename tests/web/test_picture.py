@@ -14,7 +14,7 @@ from topiarist.web.frame import Row
 from topiarist.web.http.server import explorer
 from topiarist.web.pictures import tree_picture
 from topiarist.web.rendering import hyphenate_dots
-from topiarist.web.report import asset
+from topiarist.web.report import read_asset
 from topiarist.web.values import TopicLine
 
 
@@ -69,7 +69,7 @@ def test_thin_branches_can_be_seen():
 
 
 def test_the_style_sheet_has_the_widths_of_the_drawing():
-    sheet = asset("style.css")
+    sheet = read_asset("style.css")
     for level, wide in enumerate(tree_picture.COLUMNS):
         assert f".cols{level} .grown > ul {{ --levels: {level}; --wide: {wide:g}cqw; }}" in sheet
     assert f"--root: {tree_picture.ROOT:g}cqw" in sheet
@@ -123,7 +123,7 @@ def test_colour_and_sign_together_tell_all_headings_apart():
     kinds = [tree_picture.choose_hue(branch) for branch in range(1, 64)]
     assert len(set(kinds)) == len(kinds)
     assert tree_picture.choose_hue(0) == ""
-    signs = set(re.findall(r"\.sign\.(s\d)", asset("style.css")))
+    signs = set(re.findall(r"\.sign\.(s\d)", read_asset("style.css")))
     assert len(signs) == tree_picture.SHAPES - 1  # the second is the square that all begin with
 
 

@@ -55,7 +55,7 @@ def test_all_questions_of_a_page_have_one_deadline(client, monkeypatch):
             taken.append(next(looks) - before)
     assert taken[0] > 8  # the first has all of the time
     assert max(taken[1:]) <= 4  # and the others are stopped at the first look at the clock
-    assert query_limits.patience() == query_limits.PATIENCE
+    assert query_limits.get_time_limit() == query_limits.PATIENCE
 
 
 def test_what_was_tagged_since_is_found(copied):

@@ -209,7 +209,8 @@ def test_an_edit_and_the_fit_that_it_asked_for_are_one_step_to_undo(client):
     assert now.shape.topics == topics
     assert not now.shape.pending
     assert str(now.number) == before
-    assert client.app.state.session.undoable(now).kind == "learn"  # both are taken back; what is left was before them
+    last = client.app.state.session.find_undoable(now)
+    assert last.kind == "learn"  # both are taken back; what is left was before them
 
 
 def test_a_fit_of_its_own_is_a_step_of_its_own(copied):

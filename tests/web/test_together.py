@@ -102,19 +102,19 @@ def test_a_busy_moment_is_forgotten(writer, monkeypatch):
 
 def test_one_at_a_time_counts_all(writer):
     with query_limits.allow_counting():
-        assert query_limits.patience() == query_limits.COUNTING
+        assert query_limits.get_time_limit() == query_limits.COUNTING
         second = []
 
         def other():
             with query_limits.allow_counting():
-                second.append(query_limits.patience())
+                second.append(query_limits.get_time_limit())
 
         thread = threading.Thread(target=other)
         thread.start()
         thread.join(PATIENCE)
         assert second == [query_limits.PATIENCE]
     with query_limits.allow_counting():
-        assert query_limits.patience() == query_limits.COUNTING
+        assert query_limits.get_time_limit() == query_limits.COUNTING
 
 
 def test_json_is_read_only_from_whoever_has_the_token(copied, monkeypatch):
@@ -180,7 +180,7 @@ def test_what_works_ahead_lets_those_go_first_who_wait_for_a_page(writer, monkey
         order.append("answered")
 
     def ahead():
-        session.rest()
+        session.wait_for_requests()
         order.append("rested")
 
     threads = [

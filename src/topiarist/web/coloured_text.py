@@ -149,7 +149,9 @@ def colour_text(
     colours = values.largest_nodes(tokens, view.tree.root, TOPICS) if by == "topic" else {}
     decision = find_decision(view, row)
     deciding = frozenset(view.columns[item.word] for item in decision.words) if decision else frozenset()
-    look = partial(_create_piece, view, values, by, selected_level, colours, _telling(view, row), deciding)
+    look = partial(
+        _create_piece, view, values, by, selected_level, colours, _find_characteristic_columns(view, row), deciding
+    )
     part_tokens = tokens[(part - 1) * MAX_WORDS : part * MAX_WORDS]
     begin = 0 if part == 1 else part_tokens[0][1]
     end = len(text) if part == parts else tokens[part * MAX_WORDS][1]
@@ -324,7 +326,8 @@ def find_decision(view: View, row: int) -> Decision | None:
     return Decision(sentence, tuple(words)) if words else None
 
 
-def _telling(view: View, row: int) -> frozenset[int]:
+def _find_characteristic_columns(view: View, row: int) -> frozenset[int]:
+    """Return the columns of characteristic words of the topics on the path of a document."""
     words = (word for node in view.tree.path(view.largest_class(row))[1:] for word, _ in view.own_words(node, TELLING))
     return frozenset(view.columns[word] for word in words if word in view.columns)
 
@@ -344,7 +347,7 @@ def _mark_matches(pieces: Iterator[Piece], position: int, matches: Sequence[Span
 def _list_levels(view: View, posterior: WordPosterior, tokens: list[Token], main_node: int) -> tuple[Level, ...]:
     """Return the levels as entries of the legend, named by the path to the largest topic."""
     shares, path = posterior.amounts(tokens, posterior.levels, 0), view.tree.path(main_node)
-    result, parts = [], posterior.densest(_parts(tokens), posterior.levels, 0)
+    result, parts = [], posterior.densest(_divide_tokens(tokens), posterior.levels, 0)
     for level, share in enumerate(shares.tolist()):
         node = path[level] if level < len(path) else None
         name = translate("general") if level == 0 else translate("deeper") if node is None else view.names[node]
@@ -364,7 +367,8 @@ def _list_levels(view: View, posterior: WordPosterior, tokens: list[Token], main
     return tuple(result)
 
 
-def _parts(tokens: list[Token]) -> list[list[Token]]:
+def _divide_tokens(tokens: list[Token]) -> list[list[Token]]:
+    """Return the tokens in sections of ``MAX_WORDS``."""
     return [tokens[start : start + MAX_WORDS] for start in range(0, len(tokens), MAX_WORDS)]
 
 
@@ -394,7 +398,7 @@ def _list_topic_levels(
 ) -> tuple[Level, ...]:
     """Return the largest topics of a document as entries of the legend, then the rest as one entry."""
     shares, root = posterior.amounts(tokens, posterior.nodes, view.tree.root), view.tree.root
-    parts = posterior.densest(_parts(tokens), posterior.nodes, root)
+    parts = posterior.densest(_divide_tokens(tokens), posterior.nodes, root)
     result = [
         Level(
             level=view.tree.depths[node],

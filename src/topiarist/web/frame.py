@@ -67,7 +67,8 @@ class Frame:
     detail: str  # how much of the tree somebody wants to see, where that is not the usual
 
 
-def detail_of(text: str) -> Detail:
+def parse_detail(text: str) -> Detail:
+    """Return the detail of a parameter; the default for unknown values."""
     return next((item for item in DETAILS if item == text), DEFAULT_DETAIL)
 
 
@@ -118,7 +119,7 @@ def build_frame(
             build_branch(view, root, opened_nodes, node if current is not None else -1, matching), filter_address
         ),
         example=_choose_example(view),
-        levels=tuple(link(str(level), addresses.tree(depth=level)) for level in range(1, _depth(view) + 1)),
+        levels=tuple(link(str(level), addresses.tree(depth=level)) for level in range(1, _count_levels(view) + 1)),
         hard_to_place=view.hard_sizes[root],
         hard_address=addresses.topic(view.shape.topics[root], show="hard"),
         tags=tuple(link(f"{tag} ({number:,})", addresses.tagged(tag)) for tag, number in tags.items()),
@@ -143,7 +144,7 @@ def _choose_example(view: View) -> str:
     return next((word for word in words if used[word] == 1 and 4 <= len(word) <= 10), "")
 
 
-def _depth(view: View) -> int:
+def _count_levels(view: View) -> int:
     return min(view.tree.depth, LEVELS)
 
 
@@ -196,7 +197,9 @@ def render_in_frame(
     session: Session = request.app.state.session
     request_path = get_request_path(request) if request.method == "GET" else ""
     filter_address = getattr(value, "clear", "") if matching is not None else ""
-    page_frame = build_frame(view, current, matching, detail_of(request.query_params.get("detail", "")), filter_address)
+    page_frame = build_frame(
+        view, current, matching, parse_detail(request.query_params.get("detail", "")), filter_address
+    )
     return rendering.render(
         template,
         current_language(),
@@ -210,8 +213,8 @@ def render_in_frame(
         token="" if session.read_only else session.token,
         read_only=session.read_only,
         narrowed=filter_address,
-        job=session.strip(view),
-        undoable=None if session.read_only else session.undoable(view),
+        job=session.report_job(view),
+        undoable=None if session.read_only else session.find_undoable(view),
         query=getattr(value, "query", ""),
         by=getattr(value, "by", DEFAULT_METHOD),
         version=__version__,

@@ -127,7 +127,7 @@ class Job(ProgressReporter):
                 about=self.iteration,
                 seconds=round(self.elapsed, 1),
                 error=self.error,
-                beside="" if phase == "failed" else self._said("changed"),
+                beside="" if phase == "failed" else self._describe("changed"),
             )
         left = None if self.ending or self.stopping else self._remaining.left(self.elapsed)
         return JobPage(
@@ -139,33 +139,34 @@ class Job(ProgressReporter):
             about=self.about,
             left=left,
             seconds=round(self.elapsed, 1),
-            beside=self._said("shows"),
+            beside=self._describe("shows"),
         )
 
-    def _said(self, what: str, **values: Value) -> str:
+    def _describe(self, what: str, **values: Value) -> str:
+        """Return a sentence of this kind of job; empty if it has none."""
         text = SENTENCES[self.kind, what]
         return translate(SENTENCES[self.kind, what], **values) if text else ""
 
     def _describe_end(self, phase: str) -> str:
         """Return the result of the ended job in words."""
         if phase == "failed":
-            return self._said("failed", error=self.error)
+            return self._describe("failed", error=self.error)
         if phase == "done":
-            return self._said("done")
-        return self._said("stopped", steps=self._steps())
+            return self._describe("done")
+        return self._describe("stopped", steps=self._count_steps())
 
-    def _steps(self) -> CountedNoun:
+    def _count_steps(self) -> CountedNoun:
         return CountedNoun(self.iteration, "iteration") if self.kind == FIT else CountedNoun(self.iteration, "tree")
 
     def _describe_progress(self, left: float | None) -> str:
         """Return the progress of the running job in words, with the remaining seconds ``left``."""
         if self.ending:
-            return self._said("ending")
+            return self._describe("ending")
         if self.stopping:
-            return self._said("stopping")
+            return self._describe("stopping")
         if not self.iteration:
-            return self._said("beginning")
-        return self._said(
+            return self._describe("beginning")
+        return self._describe(
             "going",
             number=str(self.iteration),
             about=translate(" of about {number}", number=str(self.about)) if self.about else "",

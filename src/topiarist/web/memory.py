@@ -31,12 +31,12 @@ class PageCache:
         """Return the value of a key; compute and keep it on the first call. Other callers wait."""
         with self._lock:
             if key in self._known:
-                return cast("T", self._latest(key))
+                return cast("T", self._get_newest(key))
             making = self._making.setdefault(key, threading.Lock())
         with making:
             with self._lock:
                 if key in self._known:
-                    return cast("T", self._latest(key))
+                    return cast("T", self._get_newest(key))
             try:
                 result = make()
                 self._keep(key, result)
@@ -52,7 +52,7 @@ class PageCache:
         """
         with self._lock:
             if key in self._known:
-                return cast("T", self._latest(key))
+                return cast("T", self._get_newest(key))
             if key in self._failed:
                 raise self._failed.pop(key)
             if key in self._beside:
@@ -84,7 +84,7 @@ class PageCache:
     def __len__(self) -> int:
         return len(self._known)
 
-    def _latest(self, key: Hashable) -> Any:
+    def _get_newest(self, key: Hashable) -> Any:
         self._known.move_to_end(key)
         return self._known[key]
 

@@ -56,20 +56,20 @@ class SearchAddress:
 
     def with_condition(self, condition: Filter) -> str:
         """Return the address with a condition; empty if neither query nor parameters can express it."""
-        text = self.saying(condition)
+        text = self.add_to_query(condition)
         if text is not None:
             return self.address(q=text)
         return self.address(**{condition.kind: condition.value}) if condition.kind in ("tag", "label") else ""
 
-    def pointing(self, id: str) -> tuple[str, str]:
+    def link_like_and_unlike(self, id: str) -> tuple[str, str]:
         """Return the searches for documents like and unlike a document; empty if its id cannot be typed."""
         like_filter, unlike_filter = Filter(LIKE, id), Filter(LIKE, id, exclude=True)
-        text = self.saying(like_filter)
+        text = self.add_to_query(like_filter)
         if text is None or len(text) == MAX_QUERY_CHARACTERS:
             return "", ""
         return self.address(q=text), self.address(q=text.removesuffix(str(like_filter)) + str(unlike_filter))
 
-    def saying(self, *conditions: Filter) -> str | None:
+    def add_to_query(self, *conditions: Filter) -> str | None:
         """Return the query with conditions; None if they cannot be typed."""
         text = " ".join([self.typed.read_as or self.q, *map(str, conditions)]).strip()
         items = (*self.typed.items, *conditions)
@@ -155,7 +155,7 @@ def _narrow_by_column(
     result = []
     for name in names:
         condition = Filter(field_key(field), name, column=field.name, of=field.kind)
-        text = search.saying(condition)
+        text = search.add_to_query(condition)
         if text is not None:
             result.append(Way(name, round(ways[name] * scale), search.address(q=text)))
     return Narrowing(field.name, tuple(result), len(ways) - len(result), scale > 1)
@@ -182,7 +182,7 @@ def _spell_filters(kind: str, value_counts: dict[str, dict[str, int]], search: S
     """Return tags or labels, with spellings that a query cannot distinguish only if they differ."""
     result = value_counts[kind]
     other = {name: number for name, number in value_counts[f"exact {kind}"].items() if result.get(name) != number}
-    return result | {name: number for name, number in other.items() if search.saying(Filter(kind, name)) is None}
+    return result | {name: number for name, number in other.items() if search.add_to_query(Filter(kind, name)) is None}
 
 
 def _create_narrowing(kind: str, value_counts: dict[str, int], scale: float, search: SearchAddress) -> Narrowing:

@@ -105,7 +105,8 @@ class _Page(threading.local):
 _page = _Page()
 
 
-def patience() -> float:
+def get_time_limit() -> float:
+    """Return the seconds that the current page has for its queries."""
     return PATIENCE if _page.given is None else _page.given
 
 
@@ -161,6 +162,6 @@ def _interrupt_queries() -> Iterator[None]:
         if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
             raise
         raise StoppedError(
-            f"stopped counting: this search takes longer than {patience():g} seconds",
+            f"stopped counting: this search takes longer than {get_time_limit():g} seconds",
             hint="Use fewer beginnings of words (word*).",
         ) from error

@@ -18,8 +18,8 @@ class LeftOutError(UsageError):
     """Error of a document whose file was not read."""
 
 
-def missing(error: UsageError) -> int | None:
-    """Return the missing topic that an error names."""
+def get_missing_topic(error: UsageError) -> int | None:
+    """Return the missing topic that an error names; None for other errors."""
     return error.topic if isinstance(error, MissingError) else None
 
 
@@ -45,7 +45,7 @@ def _format_moment(time: str) -> str:
     return f"{moment:%H:%M}" if moment.date() == now.date() else format_time(time)
 
 
-def sentence(text: str) -> str:
+def format_sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
@@ -56,9 +56,9 @@ def replace_topic_numbers(view: View, error: UsageError) -> tuple[str, str]:
         node = view.shape.node_of.get(int(match[1]))
         return match[0] if node is None else f"“{view.names[node]}”"
 
-    topic = missing(error)
+    topic = get_missing_topic(error)
     if topic is not None:
         return describe_missing_topic(view, topic, find_removed_topic(view, topic)), translate(
             "Choose an existing topic."
         )
-    return sentence(_TOPIC_NUMBER.sub(name, error.message)), _TOPIC_NUMBER.sub(name, error.hint or "")
+    return format_sentence(_TOPIC_NUMBER.sub(name, error.message)), _TOPIC_NUMBER.sub(name, error.hint or "")

@@ -37,8 +37,8 @@ def environment(language: str = ENGLISH) -> Environment:
         partial(message, language), NullTranslations().ngettext, newstyle=True
     )
     value.filters.update(
-        to=_to,
-        under=_under,
+        to=_format_link,
+        under=_add_root,
         kept=_keep_detail,
         number=locale.number,
         percent=locale.fine_percent,
@@ -47,10 +47,10 @@ def environment(language: str = ENGLISH) -> Environment:
         dotted=hyphenate_dots,
         written=_spell_words,
         as_json=addresses.as_json,
-        share=_share,
+        share=_format_share,
         legend_part=_describe_level,
-        point=_point,
-        index_of=_index_of,
+        point=_get_coordinates,
+        index_of=_find_index,
         hue=tree_picture.choose_hue,
         telling=_select_telling_words,
         thickness=tree_picture.compute_thickness,
@@ -62,13 +62,13 @@ def environment(language: str = ENGLISH) -> Environment:
         draw_interval=drawings.draw_interval,
         draw_stacked_bar=drawings.draw_stacked_bar,
         draw_curve=drawings.draw_curve,
-        draw_icicle=_linked(drawings.draw_icicle),
-        draw_nearby_topics=_linked(drawings.draw_nearby_topics),
-        draw_tree=_linked(tree_picture.draw_tree),
+        draw_icicle=_bind_links(drawings.draw_icicle),
+        draw_nearby_topics=_bind_links(drawings.draw_nearby_topics),
+        draw_tree=_bind_links(tree_picture.draw_tree),
         count_columns=tree_picture.count_columns,
         compute_document_height=tree_picture.compute_document_height,
-        draw_streams=_linked(draw_streams),
-        draw_map_circles=_linked(drawings.draw_map_circles),
+        draw_streams=_bind_links(draw_streams),
+        draw_map_circles=_bind_links(drawings.draw_map_circles),
         draw_topic_curve=draw_topic_curve,
     )
     return value
@@ -83,15 +83,15 @@ def render(template: str, language: str = ENGLISH, **values: Any) -> str:
 
 
 @pass_context
-def _to(context: Context, address: str) -> str:
-    """Return the address of a link with the current detail; in a report, a place in the file."""
+def _format_link(context: Context, address: str) -> str:
+    """Return the address of a link with the current detail; in a report, an anchor in the file."""
     link = context.get("link")
-    return link(address) if callable(link) else _under(context, _keep_detail(context, address))
+    return link(address) if callable(link) else _add_root(context, _keep_detail(context, address))
 
 
-def _linked(draw: Callable[[Any, Callable[[str], str]], Markup]) -> Any:
+def _bind_links(draw: Callable[[Any, Callable[[str], str]], Markup]) -> Any:
     """Return a function of templates that draws a value with links to other pages."""
-    return pass_context(lambda context, value: draw(value, partial(_to, context)))
+    return pass_context(lambda context, value: draw(value, partial(_format_link, context)))
 
 
 @pass_context
@@ -100,7 +100,8 @@ def _keep_detail(context: Context, address: str) -> str:
 
 
 @pass_context
-def _under(context: Context, address: str) -> str:
+def _add_root(context: Context, address: str) -> str:
+    """Return the address with the token path of the server."""
     return f"{context.get('root', '')}{address}"
 
 
@@ -142,11 +143,11 @@ def _select_telling_words(context: Context, topic: Any, room: int) -> Markup:
     return Markup('<span class="run"><span>{}</span></span>').format(Markup(" ").join(result)) if result else Markup("")
 
 
-def _point(point: Any) -> tuple[float, float]:
+def _get_coordinates(point: Any) -> tuple[float, float]:
     return point.leaves, point.perplexity
 
 
-def _index_of(values: list[Any], value: Any) -> int:
+def _find_index(values: list[Any], value: Any) -> int:
     return values.index(value) if value in values else -1
 
 
@@ -160,9 +161,9 @@ def _describe_level(context: Context, level: Any) -> tuple[str, float, str, str]
         level.kind,
         level.share,
         translate("{level}, mostly in part {part}", level=text, part=str(level.part)),
-        _to(context, level.densest),
+        _format_link(context, level.densest),
     )
 
 
-def _share(value: float) -> str:
+def _format_share(value: float) -> str:
     return f"{value:.3f}".lstrip("0") if value >= 0.0005 else "<.001"

@@ -152,15 +152,15 @@ def write_report(
 
 def iter_pieces(view: View, documents: str, tell: Tell | None = None) -> Iterator[str]:
     """Yield the report as pieces of HTML; ``tell`` receives the number of packed texts."""
-    style, script = "".join(map(asset, STYLES)), asset(SCRIPT)
+    style, script = "".join(map(read_asset, STYLES)), read_asset(SCRIPT)
     values: dict[str, Any] = {
         "page": _build_report(view, documents),
         "style": mark_own_link(style),
         "script": mark_own_link(script),
         "spelling": view.spelling,
-        "link": _link,
+        "link": _link_inside,
         "listed": lambda topic: _list_documents(view, topic),
-        "policy": f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'",
+        "policy": f"default-src 'none'; img-src data:; style-src '{_format_hash(style)}'; script-src '{_format_hash(script)}'",
         "texts": pack_texts(view, tell) if documents == "all" else (),
         "root": "",
         "token": "",
@@ -169,11 +169,11 @@ def iter_pieces(view: View, documents: str, tell: Tell | None = None) -> Iterato
     yield from environment(spoken()).get_template("report.html").generate(**values)
 
 
-def asset(name: str) -> str:
+def read_asset(name: str) -> str:
     return files("topiarist.web").joinpath("static", name).read_text("utf-8")
 
 
-def _hash(text: str) -> str:
+def _format_hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
@@ -229,6 +229,7 @@ def _load_groups(view: View) -> tuple[tuple[groups.GroupsPage, ...], int]:
 
 
 def _find_differing(view: View, column: str) -> list[groups.GroupsPage]:
+    """Return the page of a column if a topic differs between its groups; else an empty list."""
     values = groups.load(view, groups.Ask(column=column))
     return [values] if any(group.more or group.less for group in values.groups) else []
 
@@ -263,7 +264,8 @@ def _list_documents(view: View, topic: int) -> Iterator[Quoted]:
             yield Quoted(row, display_title(item.title, item.id), item.date[:10], share, "")
 
 
-def _link(address: str) -> str:
+def _link_inside(address: str) -> str:
+    """Return the anchor of a topic in the report; the top for other addresses."""
     result = re.fullmatch(r"/topic/(\d+)", urlsplit(address).path)
     return f"#topic-{result[1]}" if result else "#top"
 
@@ -304,12 +306,13 @@ def _divide_into_runs(view: View, text: str, number_by_word: dict[int, int]) -> 
         if look is None or start < position:
             continue
         gap, word = text[position:start], text[start:stop]
-        runs += [_units(gap), _units(word), look] if wide else [len(gap), len(word), look]
+        runs += [_count_units(gap), _count_units(word), look] if wide else [len(gap), len(word), look]
         position = stop
     return (runs,)
 
 
-def _units(text: str) -> int:
+def _count_units(text: str) -> int:
+    """Return the length of a text in UTF-16 units."""
     return len(text) + sum(sign > "\uffff" for sign in text)
 
 

@@ -88,7 +88,7 @@ class Session:
 
     def with_current_view(self, view: View, look: Callable[[View], T]) -> T:
         """Return a value of a view; use the new view if the collection was replaced meanwhile."""
-        with self._waited_for():
+        with self._count_request():
             try:
                 with limit_page_time():
                     return look(view)
@@ -100,7 +100,7 @@ class Session:
                     return look(fresh)
 
     @contextmanager
-    def _waited_for(self) -> Iterator[None]:
+    def _count_request(self) -> Iterator[None]:
         """Count the request as running within a block, so that background work pauses."""
         with self._answered:
             self._answering += 1
@@ -111,7 +111,7 @@ class Session:
                 self._answering -= 1
                 self._answered.notify_all()
 
-    def rest(self) -> None:
+    def wait_for_requests(self) -> None:
         """Wait until no request is running, for a limited time."""
         with self._answered:
             self._answered.wait_for(lambda: not self._answering, timeout=REST)
@@ -129,7 +129,7 @@ class Session:
         return Collection.open(self.folder)
 
     @contextmanager
-    def marking(self, wait: float) -> Iterator[Generation]:
+    def open_for_marks(self, wait: float) -> Iterator[Generation]:
         """Open the documents for writing marks and labels, also while a fit of this server runs.
 
         A fit of this server holds the lock but writes no marks, so that marks do not wait for it.
@@ -218,7 +218,7 @@ class Session:
             job.shown = True
         return page
 
-    def strip(self, view: View) -> JobPage:
+    def report_job(self, view: View) -> JobPage:
         """Return the job for the status line; a result is returned once, an error until the next fit."""
         job = self.job
         if job is None or (job.shown and not (job.error and view.shape.pending)):
@@ -231,7 +231,9 @@ class Session:
         key = secrets.token_urlsafe(12)
         with self._lock:
             self.brought[key] = documents
-            while len(self.brought) > 8 or (len(self.brought) > 1 and self._size() > MAX_PENDING_CHARACTERS):
+            while len(self.brought) > 8 or (
+                len(self.brought) > 1 and self._count_characters() > MAX_PENDING_CHARACTERS
+            ):
                 self.brought.popitem(last=False)
         return key
 
@@ -240,14 +242,16 @@ class Session:
         with self._lock:
             return self.brought.pop(key, None)
 
-    def put_back(self, key: str, documents: Any) -> None:
+    def restore_kept(self, key: str, documents: Any) -> None:
+        """Keep documents again under their key after a failed storage."""
         with self._lock:
             self.brought[key] = documents
 
-    def _size(self) -> int:
+    def _count_characters(self) -> int:
+        """Return the characters of all kept documents."""
         return sum(len(item.text) for documents in self.brought.values() for item in documents)
 
-    def undoable(self, view: View) -> Step | None:
+    def find_undoable(self, view: View) -> Step | None:
         """Return the last step that can be undone; None without one."""
         try:
             last = last_step(view.collection.generation)
@@ -256,7 +260,7 @@ class Session:
         age = datetime.now(UTC) - datetime.fromisoformat(last.time)
         return Step(summarise_step(last, numbers=False), last.kind, age < RECENT)
 
-    def history(self, view: View, since: str) -> list[edit_log.Edit]:
+    def list_edits_since(self, view: View, since: str) -> list[edit_log.Edit]:
         """Return the edits since a state, newest first; none for a state of another generation."""
         generation, _, number = since.rpartition(":")
         if generation != generation_of(view.mark):

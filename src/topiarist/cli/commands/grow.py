@@ -157,7 +157,9 @@ def run(options: Options) -> None:
     if options.dry_run:
         _print_dry_run(stream, options)
         return
-    vectors = vector_source(_vector_file(options), options.embed, encoder=options.encoder, n_threads=options.threads)
+    vectors = vector_source(
+        _get_vector_file(options), options.embed, encoder=options.encoder, n_threads=options.threads
+    )
     if vectors is not None and options.device != DEVICES[0]:
         raise UsageError("vectors and words cannot be fitted together on a GPU", hint="Remove the setting device.")
     if in_blocks := options.cluster is not None or options.memory is not None:
@@ -222,14 +224,14 @@ def _list_places(options: Options) -> list[str]:
     return [os.path.abspath(source) if os.path.exists(source) else "" for source in named]
 
 
-def _vector_file(options: Options) -> str | None:
+def _get_vector_file(options: Options) -> str | None:
     """Return the file of embeddings; None without one."""
     return None if options.vectors == NO_VECTORS else options.vectors
 
 
 def _read_vector_options(options: Options) -> dict[str, Any]:
     """Return what identifies the embeddings: file, size and time, or program names; empty without any."""
-    if (file := _vector_file(options)) is not None:
+    if (file := _get_vector_file(options)) is not None:
         status = os.stat(file)
         return {"vectors": [os.path.abspath(file), status.st_size, status.st_mtime_ns]}
     named = {"embed": options.embed, "encoder": options.encoder or None}

@@ -65,7 +65,7 @@ class Screen:
         self._line(text)
 
     def share(self, lead: str, share: float, *parts: str | tuple[str, str] | Text) -> None:
-        """One line with a bar of eight columns behind its beginning."""
+        """Print a line with a bar of eight columns after its beginning."""
         self.cut(lead, (f"{bar(share, 8):<8}", "green"), *parts)
 
     def fact(self, name: str, value: str, detail: str = "") -> None:
@@ -83,7 +83,7 @@ class Screen:
         self.out.print(text, soft_wrap=True)
 
     def heading(self, text: str) -> None:
-        """The title of a part, with an empty line before it."""
+        """Print a section title after an empty line."""
         self._line(Text())
         self._line(Text(text.upper(), style="bold dim"))
 

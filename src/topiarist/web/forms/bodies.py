@@ -190,7 +190,7 @@ class StoreBody(Body):
 
 
 @cache
-def _adapter(kind: type) -> TypeAdapter[Any]:
+def _create_adapter(kind: type) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
@@ -212,26 +212,26 @@ def parse_json(values: Any) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise RequestValidationError([{"loc": ("body",), "msg": "expected a JSON object", "type": "value_error"}])
     present = {name: value for name, value in values.items() if value is not None and name != "files"}
-    return {name: _storable(value) for name, value in present.items()}
+    return {name: _make_storable(value) for name, value in present.items()}
 
 
-def _storable(value: Any) -> Any:
+def _make_storable(value: Any) -> Any:
     if isinstance(value, list):
-        return [_storable(item) for item in value]
+        return [_make_storable(item) for item in value]
     return to_storable(value) if isinstance(value, str) else value
 
 
 def validate_body(kind: type, values: dict[str, Any]) -> Any:
     """Return a body built from its values. An invalid field is a validation error that names it."""
     try:
-        return _adapter(kind).validate_python(values)
+        return _create_adapter(kind).validate_python(values)
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_input=False, include_url=False)) from error
 
 
 def describe_body(kind: type) -> dict[str, Any]:
     """Return the OpenAPI description of a body."""
-    plain = _adapter(kind).json_schema()
+    plain = _create_adapter(kind).json_schema()
     parts = {**plain, "properties": dict(plain["properties"])}
     if parts["properties"].pop("files", None) is not None:
         plain = {**parts, "properties": dict(parts["properties"])}

@@ -37,7 +37,7 @@ def judge(request: Request, session: Session, form: Told) -> Response:
     The form names the document by its id and the last judgement that the user saw. Newer judgements are shown
     before anything is changed. The form lists all labels, so that edits of the tree do not matter.
     """
-    with session.marking(patience(session)) as generation:
+    with session.open_for_marks(patience(session)) as generation:
         collection = session.fresh().collection
         if generation_of(form.state) != generation.folder.name:
             raise ChangedError(

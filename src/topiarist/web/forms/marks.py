@@ -29,7 +29,7 @@ def _open_marks(session: Session, body: bodies.Marks) -> Iterator[tuple[Marks, l
     The rows are looked up under the lock and in the state that the user saw. After a new growth the same number
     is another topic.
     """
-    with session.marking(patience(session)) as generation:
+    with session.open_for_marks(patience(session)) as generation:
         view = session.fresh()
         is_current = body.state == view.mark
         if body.topic is None:
@@ -80,7 +80,7 @@ def read(request: Request, session: Session, body: bodies.ReadMarks) -> Response
 
 def note(request: Request, session: Session, body: bodies.Noted) -> Response:
     """Write, change or undo a note on a passage."""
-    with session.marking(patience(session)) as generation:
+    with session.open_for_marks(patience(session)) as generation:
         if generation_of(body.state) != generation.folder.name:
             raise ChangedError(
                 translate("Documents were added or removed after you opened the page"),

@@ -201,7 +201,7 @@ class Conflict:
 
 def _list_changes_since(session: Session, view: View, state: str) -> tuple[str, ...]:
     """Return the edits since a state in words, or the reason why its documents differ."""
-    done = session.history(view, state)
+    done = session.list_edits_since(view, state)
     text = tuple(describe_step(view.collection.generation.database, item) for item in done[:MAX_EDITS])
     if len(done) > MAX_EDITS:
         return (*text, translate("and {number} more", number=len(done) - MAX_EDITS))

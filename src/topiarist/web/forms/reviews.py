@@ -24,7 +24,7 @@ def review(request: Request, session: Session, form: ReviewAnswerBody) -> Respon
     A page that is older than the last answer changes nothing.
     """
     review_request = ReviewRequest(" ".join(form.review.split()), form.query.strip(), form.target, form.confidence)
-    with session.marking(patience(session)) as generation:
+    with session.open_for_marks(patience(session)) as generation:
         view = session.fresh()
         if generation_of(form.state) != generation.folder.name:
             raise ChangedError(

@@ -106,7 +106,7 @@ def _describe_edit(view: View, edit: Edit) -> str:
 def undo(request: Request, session: Session, body: TakenBack) -> Response:
     """Undo the last edit that the user saw; forgetting categories needs a confirmation."""
     view = session.fresh()
-    last = session.undoable(view)
+    last = session.find_undoable(view)
     if last is not None and last.kind == LEARN and view.mark == body.state and not body.sure:
         inverse = translate("Documents keep their labels. Run topiarist learn to restore the categories.")
         return ask_confirmation(request, session, body, translate("Forget the learned categories"), inverse)

@@ -70,7 +70,7 @@ def keep(request: Request, session: Session, body: StoreBody) -> Response:
     try:
         first = _store(session, documents, body.dates)
     except BaseException:
-        session.put_back(body.key, documents)
+        session.restore_kept(body.key, documents)
         raise
     return back(request, body.back, addresses.filed_documents(first, len(documents)))
 

@@ -74,12 +74,12 @@ def add(app: FastAPI) -> None:
     app.add_api_route("/report.html", report_file, response_class=Response, include_in_schema=False)
 
 
-def _view(request: Request) -> View:
+def _get_view(request: Request) -> View:
     result: View = request.app.state.session.view()
     return result
 
 
-def report_file(view: Annotated[View, Depends(_view)]) -> Response:
+def report_file(view: Annotated[View, Depends(_get_view)]) -> Response:
     """Return the report with typical documents as a download; it is kept until labels change."""
     value = view.remember_labels(
         ("report", current_language()), lambda: "".join(report.iter_pieces(view, "typical")).encode("utf-8", "replace")
@@ -91,7 +91,7 @@ def report_file(view: Annotated[View, Depends(_view)]) -> Response:
 
 def export(
     kind: Literal["csv", "jsonl", "txt"],
-    view: Annotated[View, Depends(_view)],
+    view: Annotated[View, Depends(_get_view)],
     only: Annotated[Only, Depends()],
     topic_id: Annotated[int | None, Query(alias="topic")] = None,
     show: topic.Show = "all",
@@ -169,7 +169,7 @@ def _format_csv(rows: Any) -> str:
 
 def original(
     request: Request,
-    view: Annotated[View, Depends(_view)],
+    view: Annotated[View, Depends(_get_view)],
     id: Annotated[str, Query(max_length=10_000)],
     text: Annotated[bool, Query(description="the stored text, even if the file exists")] = False,
 ) -> Response:

@@ -31,7 +31,13 @@ from topiarist.version import __version__
 from topiarist.web import addresses, frame, rendering
 from topiarist.web.http import safety
 from topiarist.web.jobs import NO_JOB
-from topiarist.web.removed_topics import LeftOutError, describe_missing_topic, missing, replace_topic_numbers, sentence
+from topiarist.web.removed_topics import (
+    LeftOutError,
+    describe_missing_topic,
+    format_sentence,
+    get_missing_topic,
+    replace_topic_numbers,
+)
 from topiarist.web.values import Choice, link
 from topiarist.web.view import View
 
@@ -99,7 +105,7 @@ def answer(request: Request, failure: Failure) -> Response:
         token = "" if session.read_only or failure.status >= 500 else session.token
         if failure.undo and token:
             here = frame.get_request_path(request) if request.method == "GET" else "/"
-            undoable = session.undoable(view)
+            undoable = session.find_undoable(view)
     except Exception:
         page_frame = None
     text = rendering.render(
@@ -112,7 +118,7 @@ def answer(request: Request, failure: Failure) -> Response:
         token=token,
         query="",
         read_only=session.read_only,
-        job=NO_JOB if view is None else session.strip(view),
+        job=NO_JOB if view is None else session.report_job(view),
         undoable=undoable,
         version="",
     )
@@ -128,7 +134,7 @@ def _answer_error(request: Request, error: Exception) -> Response:
     status = 400 if isinstance(error, InputError) else 503 if isinstance(error, ResourceError) else 500
     is_damaged = isinstance(error, DamagedError)
     title = translate("The collection is damaged" if is_damaged else "Not possible now")
-    return answer(request, Failure(status, title, sentence(error.message), error.hint))
+    return answer(request, Failure(status, title, format_sentence(error.message), error.hint))
 
 
 def _create_usage_failure(view: View, error: UsageError) -> Failure:
@@ -173,7 +179,7 @@ def _answer_http_error(request: Request, error: Exception) -> Response:
 
 def _create_removed_topic_failure(view: View, error: UsageError) -> Failure | None:
     """Return the failure of a missing topic, with links to its successor; None for other errors."""
-    topic = missing(error)
+    topic = get_missing_topic(error)
     if topic is None:
         return None
     was = find_removed_topic(view, topic)

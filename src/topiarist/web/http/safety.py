@@ -80,7 +80,7 @@ class RequestGuard(Middleware):
         self.door = door
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await (self._refuse_request(scope) or self.app)(self._inside(scope), receive, send)
+        await (self._refuse_request(scope) or self.app)(self._add_root_path(scope), receive, send)
 
     def _refuse_request(self, scope: Scope) -> PlainTextResponse | None:
         """Return the refusal of an unsafe request, or None for an allowed one."""
@@ -92,10 +92,10 @@ class RequestGuard(Middleware):
             return PlainTextResponse(f"A request may have {LARGEST >> 20} MB at most.", 413)
         if "transfer-encoding" in headers:
             return PlainTextResponse("Expected the header Content-Length.", 411)
-        reads = scope["method"] in ("GET", "HEAD") or (self._places(scope) and is_program(headers))
+        reads = scope["method"] in ("GET", "HEAD") or (self._is_placement(scope) and is_program(headers))
         if not reads and not same_origin(headers):
             return PlainTextResponse("Only pages of this server may change something.", 403)
-        if headers.get("sec-fetch-site") == "cross-site" and not navigates(headers):
+        if headers.get("sec-fetch-site") == "cross-site" and not is_navigation(headers):
             return PlainTextResponse("Pages of other sites may lead here, and ask for nothing.", 403)
         return None
 
@@ -103,11 +103,11 @@ class RequestGuard(Middleware):
         token = path.lstrip("/").split("/", 1)[0]
         return hmac.compare_digest(token.encode(), self.door.encode())
 
-    def _places(self, scope: Scope) -> bool:
+    def _is_placement(self, scope: Scope) -> bool:
         path = str(scope["path"])
         return path == PLACEMENTS or bool(self.door and path == f"/{self.door}{PLACEMENTS}")
 
-    def _inside(self, scope: Scope) -> Scope:
+    def _add_root_path(self, scope: Scope) -> Scope:
         return {**scope, "root_path": f"/{self.door}"} if self.door else scope
 
 
@@ -125,7 +125,7 @@ class Heads(Middleware):
         await self.app(inner, receive, send_without_body if is_head else send)
 
 
-def navigates(headers: Headers) -> bool:
+def is_navigation(headers: Headers) -> bool:
     return headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest", "document") == "document"
 
 

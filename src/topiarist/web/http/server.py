@@ -116,10 +116,10 @@ def make_ready(session: Session) -> None:
     view = session.view()
     for page in PAGES:
         if page.slow:
-            session.rest()
+            session.wait_for_requests()
             with suppress(TopiaristError, OSError):  # whoever asks for it is told
                 session.with_current_view(view, lambda view, page=page: page.module.load(view, page.module.Ask()))  # type: ignore[misc]
-    view.warm(session.rest)
+    view.warm(session.wait_for_requests)
 
 
 def current_view(request: Request) -> View:
@@ -138,7 +138,7 @@ def render_page(request: Request, page: Page, ask: Any, view: View) -> HTMLRespo
         value = page.module.load(view, ask)
         matching = None
         if isinstance(value, search.SearchPage | document.DocumentPage):
-            with search.time_for(ask) if isinstance(ask, search.Ask) else nullcontext():
+            with search.limit_search_time(ask) if isinstance(ask, search.Ask) else nullcontext():
                 matching = count_hits_below(view, value.query, value.by)
         return frame.render_in_frame(request, page.template, value, view, current_topic(ask, value), matching)
 

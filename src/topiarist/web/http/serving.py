@@ -46,24 +46,25 @@ class TimeoutProtocol(H11Protocol):
         if len(self.connections) > MAX_CONNECTIONS:
             transport.abort()
             return
-        self._wait()
+        self._start_clock()
 
     def data_received(self, data: bytes) -> None:
         """Read data; start the time limit for incomplete headers, or stop it for complete ones."""
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE or not self.conn.trailing_data[0]:
-            self._stop()
+            self._stop_clock()
         elif self._clock is None:  # a word now and then does not set it back
-            self._wait()
+            self._start_clock()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._stop()
+        self._stop_clock()
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
+    def _start_clock(self) -> None:
+        """Abort the connection after the time limit for headers."""
         self._clock = self.loop.call_later(HEADER_TIMEOUT, self.transport.abort)
 
-    def _stop(self) -> None:
+    def _stop_clock(self) -> None:
         if self._clock is not None:
             self._clock.cancel()
             self._clock = None
@@ -185,16 +186,16 @@ def open_server(remote: str | None, port: int, *, token: bool = True, previous_t
     first = bind_socket(host, port)
     number = first.getsockname()[1]
     if local:
-        return ListeningServer((first,), (_address(host, number, door),), LOOPBACK, door)
+        return ListeningServer((first,), (_format_address(host, number, door),), LOOPBACK, door)
     shown, note = host, ""
     if host in ANY:
         shown = find_reachable_address(first.family)
         note = "a guess: the address of this machine on the way out" if shown else "no other address was found"
     sockets = (first,) if host == ANY[0] else (first, *_listen_locally(number))
     names = [name for name in (shown, LOCAL if host == ANY[0] or len(sockets) > 1 else "") if name]
-    hosts = ("*",) if host in ANY else (*LOOPBACK, _name(host))
+    hosts = ("*",) if host in ANY else (*LOOPBACK, _format_host(host))
     return ListeningServer(
-        sockets, tuple(_address(name, number, door) for name in names or [host]), hosts, door, note, local=False
+        sockets, tuple(_format_address(name, number, door) for name in names or [host]), hosts, door, note, local=False
     )
 
 
@@ -217,11 +218,11 @@ def find_reachable_address(family: int) -> str:
         return "" if result in ANY else result
 
 
-def _address(host: str, port: int, door: str = "") -> str:
-    return f"http://{_name(host)}:{port}/{door}{'/' if door else ''}"
+def _format_address(host: str, port: int, door: str = "") -> str:
+    return f"http://{_format_host(host)}:{port}/{door}{'/' if door else ''}"
 
 
-def _name(host: str) -> str:
+def _format_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 

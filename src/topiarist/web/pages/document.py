@@ -324,13 +324,14 @@ def _list_columns(view: View, row: int) -> tuple[Column, ...]:
     """Return the columns of a document; each value links to its documents."""
     values = view.collection.columns.of([row]).get(row, {})
     return tuple(
-        Column(item.name, tuple(link(value, _with_value(view, item, value)) for value in values[item.name]))
+        Column(item.name, tuple(link(value, _link_value(view, item, value)) for value in values[item.name]))
         for item in view.collection.fields
         if item.name in values
     )
 
 
-def _with_value(view: View, field: Field, value: str) -> str:
+def _link_value(view: View, field: Field, value: str) -> str:
+    """Return the search for a value of a column; empty if it cannot be typed."""
     condition = Filter(field_key(field), value, column=field.name, of=field.kind)
     fits = parse(str(condition), view.collection.fields).items == (condition,)
     return addresses.search(str(condition)) if fits else ""
@@ -365,7 +366,7 @@ def _asks_why(ask: Ask) -> bool:
     return ask.why or ask.colour != "decided" or ask.level is not None or not ask.underline
 
 
-def _kept_why(ask: Ask) -> int | None:
+def _get_why(ask: Ask) -> int | None:
     return 1 if ask.why else None
 
 
@@ -429,7 +430,7 @@ def _link_list_neighbours(view: View, ask: Ask, row: int) -> tuple[str, str, str
         by = None if ask.by == DEFAULT_METHOD else ask.by
         id_by_place = {start + place + 1: hit.id for place, hit in enumerate(result.hits)}
         links = [
-            addresses.document(id_by_place[at], q=ask.q, by=by, within=ask.within, at=at, why=_kept_why(ask))
+            addresses.document(id_by_place[at], q=ask.q, by=by, within=ask.within, at=at, why=_get_why(ask))
             if at in id_by_place
             else ""
             for at in (ask.at - 1, ask.at + 1)
@@ -462,7 +463,7 @@ def _link_list_neighbours(view: View, ask: Ask, row: int) -> tuple[str, str, str
         view.collection.documents.load_many([int(rows[at])], texts=False)[0].id if at is not None else ""
         for at in neighbour_places
     ]
-    values["why"] = _kept_why(ask)
+    values["why"] = _get_why(ask)
     links = [
         addresses.document(id, **values) if at is not None else "" for id, at in zip(ids, neighbour_places, strict=True)
     ]

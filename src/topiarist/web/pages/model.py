@@ -182,7 +182,7 @@ def load(view: View, ask: Ask) -> ModelPage:
         else "",
         repeated=exclusions.repeated_said,
         lines=exclusions.lines[:LINES],
-        line_searches=tuple(_with_line(line) for line, _ in exclusions.lines[:LINES]),
+        line_searches=tuple(_link_line_search(line) for line, _ in exclusions.lines[:LINES]),
         copies=exclusions.copies_said,
         history=tuple(
             Done(format_minute(item.time), describe_step(database, item))
@@ -207,7 +207,7 @@ def _describe_entry(entry: AccountEntry) -> AccountLine:
     )
 
 
-def _with_line(line: str) -> str:
+def _link_line_search(line: str) -> str:
     """Return a search for the longest part of a repeated line without a number."""
     longest = max(line.replace('"', " ").split("#"), key=len).strip()
     return addresses.search(f'"{longest}"', by="words") if longest else ""
@@ -358,12 +358,12 @@ def _list_warnings(view: View) -> tuple[FitWarning, ...]:
     for common, of, item, two in view.remembered("alike", lambda: find_similar_topics(view, WARNINGS)):
         text = translate("Two topics share {common} of {all} words. Consider merging them.", common=common, all=of)
         address = addresses.shape("merge", view.shape.topics[item], other=view.shape.topics[two], ready=1)
-        result.append(FitWarning(text, _links(view, item, two), address, translate("Merge them…")))
+        result.append(FitWarning(text, _link_topics(view, item, two), address, translate("Merge them…")))
     for leaf in view.tree.leaves:
         if view.sizes[leaf] == 0 and len(view.tree) > 1:
             address = addresses.shape("delete", view.shape.topics[leaf], ready=1)
             text = translate("A topic has no documents. Consider deleting it.")
-            result.append(FitWarning(text, _links(view, leaf), address, translate("Delete it…")))
+            result.append(FitWarning(text, _link_topics(view, leaf), address, translate("Delete it…")))
     if view.hard_sizes[view.tree.root] > 0.2 * view.n_docs:
         text = translate(
             "More than 20% of the documents are unsorted. Possible causes: too many topics or short texts."
@@ -390,11 +390,11 @@ def _describe_stability(view: View) -> dict[str, Any]:
             trees=stability.n_trees,
         ),
         "unsteady": tuple(
-            StabilityLine(_links(view, view.shape.node(topic))[0], stability.describe(topic))
+            StabilityLine(_link_topics(view, view.shape.node(topic))[0], stability.describe(topic))
             for share, topic in least_stable[:UNSTEADY]
         ),
     }
 
 
-def _links(view: View, *nodes: int) -> tuple[Choice, ...]:
+def _link_topics(view: View, *nodes: int) -> tuple[Choice, ...]:
     return tuple(link(view.names[node], addresses.topic(view.shape.topics[node])) for node in nodes)

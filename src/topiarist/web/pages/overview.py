@@ -120,7 +120,7 @@ def load(view: View, ask: Ask) -> OverviewPage:
         )
     icicle = not few and n_leaves > 1
     return OverviewPage(
-        sentence=sentence(view),
+        sentence=write_sentence(view),
         notice=notice,
         view=ask.view,
         documents=view.n_docs,
@@ -145,7 +145,7 @@ def load(view: View, ask: Ask) -> OverviewPage:
         shown=build_open_icicle(view, ask.detail, 0.0) if icicle else (),
         drawn=build_open_icicle(view, ask.detail) if icicle else (),
         picture=build_branch(view, root, _list_opened(view, ask)) if icicle else None,
-        turned=_turned(ask),
+        turned=_parse_turned(ask),
         exports=(
             link(translate("report (HTML)"), addresses.REPORT),
             *(
@@ -156,13 +156,14 @@ def load(view: View, ask: Ask) -> OverviewPage:
     )
 
 
-def _turned(ask: Ask) -> tuple[int, ...]:
+def _parse_turned(ask: Ask) -> tuple[int, ...]:
+    """Return the topics that the user opened or closed."""
     return tuple(dict.fromkeys(int(topic) for topic in ask.turned.split("-") if topic))
 
 
 def _list_opened(view: View, ask: Ask) -> frozenset[int]:
     """Return the open nodes of the detail, after opening or closing the chosen topics."""
-    turned = {view.shape.node_of[topic] for topic in _turned(ask) if topic in view.shape.node_of}
+    turned = {view.shape.node_of[topic] for topic in _parse_turned(ask) if topic in view.shape.node_of}
     asked = (list_open_nodes(view, ask.detail) | {view.tree.root}) ^ (turned - {view.tree.root})
     return frozenset(node for node in asked if view.tree.depths[node] <= DEEPEST)
 
@@ -173,7 +174,7 @@ def list_documents(view: View, n: int) -> tuple[DocumentLine, ...]:
     return build_document_lines(view, rows, lambda id, _: addresses.document(id))
 
 
-def sentence(view: View) -> str:
+def write_sentence(view: View) -> str:
     return first_sentence(view.remembered("facts", lambda: load_facts(view.collection)))
 
 

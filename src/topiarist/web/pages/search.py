@@ -19,8 +19,15 @@ from topiarist.errors import UsageError
 from topiarist.text.query import Query as Parsed
 from topiarist.web import addresses, narrowing
 from topiarist.web.narrowing import Narrowing, SearchAddress
-from topiarist.web.query_limits import LOOKED_AT, StoppedError, TimedSearch, allow_counting, patience, run_timed_search
-from topiarist.web.removed_topics import sentence
+from topiarist.web.query_limits import (
+    LOOKED_AT,
+    StoppedError,
+    TimedSearch,
+    allow_counting,
+    get_time_limit,
+    run_timed_search,
+)
+from topiarist.web.removed_topics import format_sentence
 from topiarist.web.values import (
     PER_PAGE,
     Choice,
@@ -119,18 +126,18 @@ class SearchPage:
 
 
 def load(view: View, ask: Ask) -> SearchPage:
-    with time_for(ask):
+    with limit_search_time(ask):
         return _build_page(view, ask)
 
 
-def time_for(ask: Ask) -> AbstractContextManager[None]:
+def limit_search_time(ask: Ask) -> AbstractContextManager[None]:
     """Return the time limit of a search; counting all documents has more time."""
     return allow_counting() if ask.all else nullcontext()
 
 
 def _build_page(view: View, ask: Ask) -> SearchPage:
     """Return the result page of a search. Raise an error for an unknown topic."""
-    search, by = run_timed_search(view, ask.q, ask.by), _unless_usual(ask.by)
+    search, by = run_timed_search(view, ask.q, ask.by), _omit_default(ask.by)
     address = SearchAddress(search.typed, ask.q, by, ask.topic, ask.tag or None, ask.label or None)
     if ask.topic is not None:
         view.shape.node(ask.topic)
@@ -155,7 +162,7 @@ def _build_page(view: View, ask: Ask) -> SearchPage:
         meaning=address.address(by="meaning") if has_few_hits else "",
         total=result.total,
         exact=result.exact,
-        stopped=translate("Counting stopped after {seconds} s.", seconds=f"{patience():g}") if late else "",
+        stopped=translate("Counting stopped after {seconds} s.", seconds=f"{get_time_limit():g}") if late else "",
         count_all=address.address(all=1) if late and not ask.all else "",
         folded=result.folded,
         hits=tuple(item for item, hit in zip(hits, result.hits, strict=True) if not hit.related),
@@ -166,7 +173,7 @@ def _build_page(view: View, ask: Ask) -> SearchPage:
         clear=address.address(topic=None),
         chips=narrowing.list_chips(view, search.query, address),
         narrow=narrowing.list_narrowings(view, matching, address),
-        ways=choices(translate_table(NAMES), ask.by, lambda way: address.address(by=_unless_usual(way))),
+        ways=choices(translate_table(NAMES), ask.by, lambda way: address.address(by=_omit_default(way))),
         paging=pages,
         exports=export_links(**address.parts) if result.total else (),
         saved=tuple(_link_saved_search(view, item) for item in list_saved_searches(view.collection)),
@@ -177,10 +184,11 @@ def _build_page(view: View, ask: Ask) -> SearchPage:
 
 def _link_saved_search(view: View, search: SavedSearch) -> Choice:
     topic, is_removed = find_search_topic(view.collection, search)
-    return link(search.name, addresses.search(search.query, by=_unless_usual(search.by), topic=topic), is_removed)
+    return link(search.name, addresses.search(search.query, by=_omit_default(search.by), topic=topic), is_removed)
 
 
-def _unless_usual(way: str) -> str | None:
+def _omit_default(way: str) -> str | None:
+    """Return the search method for an address; None for the default."""
     return None if way == DEFAULT_METHOD else way
 
 
@@ -193,7 +201,7 @@ def _run_search(view: View, ask: Ask, search: TimedSearch) -> tuple[SearchResult
     except StoppedError:
         return SearchResult((), 0, exact=False), "", True
     except UsageError as error:  # a topic that is not there, or is called like others
-        return SearchResult((), 0), sentence(error.message), False
+        return SearchResult((), 0), format_sentence(error.message), False
 
 
 def _load_page(ask: Ask, search: TimedSearch) -> SearchResult:
@@ -250,7 +258,7 @@ def _list_hits(view: View, ask: Ask, result: SearchResult, pages: Paging, search
     values = []
     for place, hit in enumerate(result.hits):
         at = min(pages.start, result.total - result.folded) + place + 1
-        address = addresses.document(hit.id, q=ask.q, by=_unless_usual(ask.by), within=ask.topic, at=at)
+        address = addresses.document(hit.id, q=ask.q, by=_omit_default(ask.by), within=ask.topic, at=at)
         if ask.tag or ask.label:
             address = addresses.document(hit.id)
         line = build_hit_line(
@@ -264,7 +272,7 @@ def _list_hits(view: View, ask: Ask, result: SearchResult, pages: Paging, search
         )
         ways = ("", "")
         if ask.q.strip() and ask.by != "words" and not (ask.tag or ask.label):
-            ways = search.pointing(hit.id)
+            ways = search.link_like_and_unlike(hit.id)
         values.append(HitLine(line, at, list_reasons(hit.why), *ways))
     return tuple(values)
 

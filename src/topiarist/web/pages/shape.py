@@ -157,7 +157,7 @@ def load(view: View, ask: Ask) -> ShapePage:
     subject = ask.document if ask.edit in OF_DOCUMENTS else ask.words if ask.edit in OF_WORDS else view.names[node]
     return_address = addresses.document(ask.document) if ask.edit in OF_DOCUMENTS else addresses.topic(ask.topic or 0)
     if ask.edit in OF_WORDS:
-        return_address = addresses.word(next(iter(_words(ask)), ""))
+        return_address = addresses.word(next(iter(_split_words(ask)), ""))
     form = {item.name: getattr(ask, item.name) for item in fields(EditForm)}
     if not ask.ready:
         form["name"] = current_name if ask.edit == "rename" else ""
@@ -191,7 +191,7 @@ def build_edit(ask: Ask) -> Edit:
     others = tuple(item for item in (ask.other, *ask.others) if item is not None)
     if ask.edit in MULTI_TOPIC_EDITS and not others:
         raise UsageError(translate("the other topics are missing"), hint=translate("Choose one or more topics."))
-    if ask.edit in OF_WORDS and not _words(ask):
+    if ask.edit in OF_WORDS and not _split_words(ask):
         raise UsageError(
             translate("the words are missing"), hint=translate("Write one or more words, separated by commas.")
         )
@@ -208,10 +208,10 @@ def build_edit(ask: Ask) -> Edit:
         "delete": Delete(topic, ask.below),
         "pin": Pin((ask.document,), other),
         "unpin": Unpin((ask.document,)),
-        "seed": Seed(other, _words(ask)),
-        "ignore": Ignore(_words(ask)),
-        "unite": Unite(_words(ask)),
-        "forget": Forget(_words(ask)),
+        "seed": Seed(other, _split_words(ask)),
+        "ignore": Ignore(_split_words(ask)),
+        "unite": Unite(_split_words(ask)),
+        "forget": Forget(_split_words(ask)),
     }
     return value[ask.edit]
 
@@ -231,11 +231,11 @@ def _list_parts(view: View, ask: Ask) -> tuple[Part, ...]:
     topic, n_parts = ask.topic, ask.into
     result = view.remembered(("split", topic, n_parts), lambda: preview_split(view.collection, topic, n_parts))
     return tuple(
-        Part(item.words, item.documents, _excerpts(view, item.rows, item.words), item.sampled) for item in result
+        Part(item.words, item.documents, _load_excerpts(view, item.rows, item.words), item.sampled) for item in result
     )
 
 
-def _excerpts(view: View, rows: Sequence[int], words: Sequence[str]) -> tuple[DocumentLine, ...]:
+def _load_excerpts(view: View, rows: Sequence[int], words: Sequence[str]) -> tuple[DocumentLine, ...]:
     lines = build_document_lines(view, rows, lambda id, _: addresses.document(id))
     texts = view.collection.documents.load_many(rows)
     return tuple(
@@ -243,7 +243,7 @@ def _excerpts(view: View, rows: Sequence[int], words: Sequence[str]) -> tuple[Do
     )
 
 
-def _words(ask: Ask) -> tuple[str, ...]:
+def _split_words(ask: Ask) -> tuple[str, ...]:
     return tuple(word for part in ask.words.split(",") if (word := " ".join(part.split())))
 
 
@@ -304,7 +304,7 @@ def list_changes(view: View, edit: Edit) -> tuple[Change, ...]:
 
 def _describe_change(view: View, now: TreeState, topic: int) -> str:
     """Return a new name and a new parent of a topic in words; empty if both stay."""
-    old_parent, new_parent = _parent(view.shape, topic), _parent(now, topic)
+    old_parent, new_parent = _find_parent(view.shape, topic), _find_parent(now, topic)
     text = []
     if view.shape.name(topic) != now.name(topic):
         text.append(translate("called {name}", name=now.name(topic)))
@@ -313,7 +313,7 @@ def _describe_change(view: View, now: TreeState, topic: int) -> str:
     return ", ".join(text)
 
 
-def _parent(shape: TreeState, topic: int) -> int:
+def _find_parent(shape: TreeState, topic: int) -> int:
     node = shape.node(topic)
     parent = shape.tree.parents[node]
     return shape.topics[parent] if parent >= 0 else -1

@@ -155,8 +155,8 @@ def load(view: View, ask: Ask) -> TimePage:
             name=name,
             documents=number,
             address=addresses.search(f"date:{spread.span(place)}"),
-            new=addresses.time(by=chosen, topic=ask.topic, **_ends(spread.span(place))) + "#new",
-            chosen={"since": ask.since, "until": ask.until} == _ends(spread.span(place)),
+            new=addresses.time(by=chosen, topic=ask.topic, **_split_span(spread.span(place))) + "#new",
+            chosen={"since": ask.since, "until": ask.until} == _split_span(spread.span(place)),
         )
         for place, (name, number) in enumerate(zip(names, documents, strict=True))
     )
@@ -179,7 +179,7 @@ def load(view: View, ask: Ask) -> TimePage:
                 if burst.first == burst.last
                 else translate("{first} to {last}", first=burst.first, last=burst.last),
                 said=translate(
-                    "{times} the usual {share}%", times=times(burst.times), share=_percent(burst.usual_share)
+                    "{times} the usual {share}%", times=times(burst.times), share=_format_percent(burst.usual_share)
                 ),
                 documents=addresses.search(f"date:{burst.dates}", topic=burst.topic),
             )
@@ -259,13 +259,13 @@ def _describe_course(view: View, series: OverTime, place: int, by: str | None) -
         sentence=translate(
             "{name}: {share}% of the documents, most in {period} ({most})",
             name=view.names[node],
-            share=_percent(share),
+            share=_format_percent(share),
             period=spread.names[best],
             most=share_between(*(float(side[best, place]) for side in (table.share, table.low, table.high))),
         ),
         peak=translate(
             "{share}% in {period}",
-            share=_percent(float(table.share[best, place])),
+            share=_format_percent(float(table.share[best, place])),
             period=spread.names[best],
         ),
     )
@@ -287,13 +287,13 @@ def _list_words(view: View, series: OverTime, topic: int) -> tuple[ChangedWord, 
                 else translate("{first} to {last}", first=item.first, last=item.last),
                 times=times(item.times),
             ),
-            address=addresses.search(_dated_query(item.word, item.dates), topic=topic, by="words"),
+            address=addresses.search(_format_dated_query(item.word, item.dates), topic=topic, by="words"),
         )
         for item in changed_words
     )
 
 
-def _dated_query(word: str, dates: str) -> str:
+def _format_dated_query(word: str, dates: str) -> str:
     return " ".join((f'"{word}"', f"date:{dates}"))
 
 
@@ -323,7 +323,7 @@ def _describe_new(view: View, ask: Ask) -> New:
             ChangedWord(
                 word=item.word,
                 said=translate("{since}, {before} before", since=item.since, before=item.before),
-                address=addresses.search(_dated_query(item.word, result.dates), by="words"),
+                address=addresses.search(_format_dated_query(item.word, result.dates), by="words"),
             )
             for item in result.words
         ),
@@ -339,7 +339,7 @@ def _describe_change(view: View, change: TopicShare, changes: RecentChanges) -> 
         topic=build_topic_line(view, view.shape.node(change.topic)),
         said=translate(
             "{before}% before, {since} since",
-            before=_percent(change.others),
+            before=_format_percent(change.others),
             since=share_between(change.share, change.low, change.high),
         ),
         times=translate("new") if changes.is_new(change) else ratio_text,
@@ -348,10 +348,11 @@ def _describe_change(view: View, change: TopicShare, changes: RecentChanges) -> 
     )
 
 
-def _percent(share: float) -> str:
+def _format_percent(share: float) -> str:
     return LOCALES[current_language()].signs(f"{100 * share:.2g}")
 
 
-def _ends(span: str) -> dict[str, str]:
+def _split_span(span: str) -> dict[str, str]:
+    """Return the first and last date of a span as parameters."""
     first, _, last = span.partition("..")
     return {"since": first, "until": last or first}

@@ -115,7 +115,7 @@ class TopicPage:
 def load(view: View, ask: Ask) -> TopicPage:
     """Return the page of a topic with its words, subtopics and one page of documents."""
     node = view.shape.node(ask.topic)
-    line, parameters = build_topic_line(view, node), _values(ask)
+    line, parameters = build_topic_line(view, node), _build_parameters(ask)
     all_rows = select_rows(view, node, ask.sort, ask.show)
     rows = fold_duplicates(view, all_rows)
     pages = build_paging(len(rows), ask.page, lambda page: addresses.topic(ask.topic, **parameters | {"page": page}))
@@ -144,7 +144,9 @@ def load(view: View, ask: Ask) -> TopicPage:
         words_kind=ask.words,
         special=ask.special,
         kinds=choices(
-            translate_table(KINDS), ask.words, lambda words: addresses.topic(ask.topic, **_values(ask, words=words))
+            translate_table(KINDS),
+            ask.words,
+            lambda words: addresses.topic(ask.topic, **_build_parameters(ask, words=words)),
         ),
         subtopics=tuple(build_topic_line(view, child) for child in view.children(node)),
         neighbours=tuple(build_topic_line(view, neighbour) for neighbour in view.nearest_topics(node, NEIGHBOURS)),
@@ -231,7 +233,7 @@ def build_word_lines(view: View, node: int, pairs: list[tuple[str, float | None]
     )
 
 
-def _values(ask: Ask, **changes: Any) -> dict[str, Any]:
+def _build_parameters(ask: Ask, **changes: Any) -> dict[str, Any]:
     """Return the parameters that differ from the defaults; other parameters begin at page 1."""
     parameters = {name: getattr(ask, name) for name in DEFAULTS} | ({"page": 1} if changes else {}) | changes
     return {name: None if value == DEFAULTS[name] else value for name, value in parameters.items()}
@@ -240,7 +242,12 @@ def _values(ask: Ask, **changes: Any) -> dict[str, Any]:
 def _list_orders(ask: Ask, name: str, texts: dict[str, str]) -> tuple[Choice, ...]:
     """Return links to this page with other values of one parameter."""
     return tuple(
-        Choice(text, addresses.topic(ask.topic, **_values(ask, **{name: value})), value == getattr(ask, name), value)
+        Choice(
+            text,
+            addresses.topic(ask.topic, **_build_parameters(ask, **{name: value})),
+            value == getattr(ask, name),
+            value,
+        )
         for value, text in texts.items()
     )
 

@@ -30,11 +30,11 @@ NESTED = "Drawing of the tree, sized by documents. The list has the same topics.
 
 
 def draw_bar(share: float, kind: str = "bar") -> Markup:
-    return _bar(percent(share), kind)
+    return _draw_rect(percent(share), kind)
 
 
 @lru_cache(maxsize=4096)
-def _bar(width: str, kind: str) -> Markup:
+def _draw_rect(width: str, kind: str) -> Markup:
     return element("svg", element("rect", width=width, height="100%"), kind=kind, aria_hidden="true")
 
 

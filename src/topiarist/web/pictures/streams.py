@@ -48,7 +48,7 @@ def draw_streams(page: TimePage, to: To = str) -> Markup:
         edge = [y + scale * width for y, width in zip(edge, widths, strict=True)]
         lower = [(place * step, y) for place, y in enumerate(edge)]
         kind = f"{choose_hue(course.branch)} n{len(shapes) % 3}"
-        stream = titled("path", plain(course.sentence), kind=kind, d=_area(upper, lower))
+        stream = titled("path", plain(course.sentence), kind=kind, d=_format_area(upper, lower))
         shapes.append(link(to(course.address), stream))
         names.append(_draw_name(course, upper, lower))
     label = translate(
@@ -61,7 +61,7 @@ def draw_streams(page: TimePage, to: To = str) -> Markup:
 def _draw_name(course: TopicSeries, upper: Sequence[Point], lower: Sequence[Point]) -> Markup:
     """Draw the name of a stream at its thickest stretch; nothing if it is too thin."""
     name = short(plain(course.topic.name), LETTERS)
-    above, below = _sample(upper), _sample(lower)
+    above, below = _sample_heights(upper), _sample_heights(lower)
     wide = max(1, round(len(name) * LETTER / WIDE * len(above)))
     rooms = [
         (min(below[place : place + wide]) - max(above[place : place + wide]), place)
@@ -74,8 +74,8 @@ def _draw_name(course: TopicSeries, upper: Sequence[Point], lower: Sequence[Poin
     return element("text", name, x=percent(x), y=percent(y), dy=".35em", text_anchor="middle")
 
 
-def _sample(points: Sequence[Point]) -> list[float]:
-    """Return the heights of an edge at even steps; it bends between two points as ``_bent`` draws it."""
+def _sample_heights(points: Sequence[Point]) -> list[float]:
+    """Return the heights of an edge at even steps, along the curve that ``_format_curve`` draws."""
     steps = [step / SAMPLES for step in range(SAMPLES)]
     return [
         start + (end - start) * (3 - 2 * step) * step**2 for (_, start), (_, end) in pairwise(points) for step in steps
@@ -86,9 +86,9 @@ def draw_topic_curve(course: TopicSeries, periods: int) -> Markup:
     """Draw the share of a topic with its intervals and bursts."""
     step = SMALL_WIDE / max(periods - 1, 1)
     maximum = max(*(share for share in course.shares if share is not None), 1e-9) * ROOM
-    middle = [None if value is None else _high(value, maximum) for value in course.shares]
-    upper = [None if value is None else _high(value, maximum) for value in course.highs]
-    lower = [None if value is None else _high(value, maximum) for value in course.lows]
+    middle = [None if value is None else _compute_height(value, maximum) for value in course.shares]
+    upper = [None if value is None else _compute_height(value, maximum) for value in course.highs]
+    lower = [None if value is None else _compute_height(value, maximum) for value in course.lows]
     shapes = [
         element(
             "rect", kind="burst", x=f"{max(0.0, (first - 0.5) * step):.2f}", y=0,
@@ -98,8 +98,8 @@ def draw_topic_curve(course: TopicSeries, periods: int) -> Markup:
     ]  # fmt: skip
     runs = [[place for place, _ in run] for is_present, run in groupby(enumerate(middle), lambda point: point[1] is not None)
             if is_present]  # fmt: skip
-    bands = " ".join(_area(_points(upper, run, step), _points(lower, run, step)) for run in runs)
-    lines = " ".join(_format_line(_points(middle, run, step)) for run in runs)
+    bands = " ".join(_format_area(_list_points(upper, run, step), _list_points(lower, run, step)) for run in runs)
+    lines = " ".join(_format_line(_list_points(middle, run, step)) for run in runs)
     shapes += [element("path", kind="band", d=bands), element("path", kind="line", d=lines)]
     curve, peak = stretched(f"0 0 {SMALL_WIDE:g} {SMALL_HIGH:g}", *shapes), _draw_peak(course, middle, step)
     return element(
@@ -118,11 +118,12 @@ def _draw_peak(course: TopicSeries, middle: Sequence[float | None], step: float)
     )
 
 
-def _high(value: float, maximum: float) -> float:
+def _compute_height(value: float, maximum: float) -> float:
+    """Return the vertical position of a share in a small curve."""
     return max(0.0, SMALL_HIGH * (1 - value / maximum))
 
 
-def _points(values: Sequence[float | None], places: Sequence[int], step: float) -> list[Point]:
+def _list_points(values: Sequence[float | None], places: Sequence[int], step: float) -> list[Point]:
     return [(place * step, values[place] or 0.0) for place in places]
 
 
@@ -134,7 +135,8 @@ def _format_line(points: Sequence[Point]) -> str:
     return f"M{_format_curve(points)}"
 
 
-def _area(upper: Sequence[Point], lower: Sequence[Point]) -> str:
+def _format_area(upper: Sequence[Point], lower: Sequence[Point]) -> str:
+    """Return the SVG path of the area between two edges."""
     return f"M{_format_curve(upper)}L{_format_curve(list(reversed(lower)))}Z"
 
 

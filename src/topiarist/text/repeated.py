@@ -153,7 +153,7 @@ class LineCounter:
 
     def __init__(self, folder: str | None = None) -> None:
         self.n_documents = 0
-        self._counts, self._texts = FrequencyCounter(), SeenKeys()
+        self._counts, self._texts = FrequencyCounter(), SeenKeys(folder)
         self._file = tempfile.SpooledTemporaryFile(SPOOL, dir=folder)  # noqa: SIM115 - closed with the counter
 
     def add(self, text: str) -> None:
@@ -165,8 +165,13 @@ class LineCounter:
                 self._counts.add(set(hashes))
             self._file.write(array("q", [row, is_new, len(hashes), *hashes]).tobytes())
 
+    def finish(self) -> None:
+        """Delete the hashes of the texts: no text follows."""
+        self._texts.close()
+
     def find_repeated(self, read_texts: Callable[[Sequence[int]], Sequence[str]]) -> Repeated:
         """Return the repeated lines; ``read_texts`` returns the texts of some rows."""
+        self.finish()
         if not (frequent := self._select_frequent()):
             return Repeated()
         finder = RepeatedLineFinder(self.n_documents, self._min_documents, frequent)

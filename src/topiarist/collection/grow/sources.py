@@ -145,6 +145,7 @@ def read_sources(state: GrowState, source: Any) -> SourceReading:
     cutter, others = PassageSplitter(), OtherLanguages()
     reporter.begin_phase("Reading")
     with _open_documents(source) as documents, ExitStack() as stack:
+        stack.callback(lines.finish)
         split = cutter.split if recipe.passages else iter
         language, selected = _select_language(recipe, documents, generation, others, stack)
         folder = os.fspath(state.growing.path)

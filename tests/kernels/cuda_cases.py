@@ -57,6 +57,18 @@ def test_segments_sweep_tiles_in_order(monkeypatch):
     assert segments.count_tiles(100_000, 128, 4) == 4
 
 
+@pytest.mark.parametrize(("size", "min_nonzeros"), [(1024, 16), (2, 16), (2, 1), (1024, 1)])
+def test_segments_cover_each_place_once(monkeypatch, size, min_nonzeros):
+    monkeypatch.setattr(segments, "SEGMENT_NONZEROS", size)
+    monkeypatch.setattr(segments, "MIN_TILE_NONZEROS", min_nonzeros)
+    tallies = np.random.default_rng(0).poisson([0.0, 0.3, 1.0, 5.0, 40.0], (3, 5))
+    cut = Segments.from_words(compute_word_starts(tallies))
+    places = [place for begin, end in zip(cut.begins, cut.ends, strict=True) for place in range(begin, end)]
+    assert sorted(places) == list(range(tallies.sum()))
+    words = np.repeat(cut.rows, cut.ends - cut.begins)[np.argsort(places)]
+    assert words.tolist() == np.repeat(np.arange(5), tallies.sum(axis=0)).tolist()
+
+
 def test_memory_reuses_blocks_without_overlap():
     memory = Memory(limit=4096)
     first = memory.empty((100,), np.float32)

@@ -276,6 +276,8 @@ ROWS = [
     Row("bomb.docx", lambda: word_file(makers.paragraph("bomb"), padding=9 << 20), said=("unpacks to 9 MB in 6 parts",)),
     Row("entities.docx", lambda: word_file(makers.paragraph("&a;&b;"), prolog=LAUGHS.partition("<x>")[0][21:]),
         said=("declares XML entities, which no Word document does",)),
+    Row("secret.docx", lambda: word_file(makers.paragraph("&s;"), prolog=SECRET.partition("<x>")[0][21:]),
+        said=("declares XML entities, which no Word document does",)),
     Row("old.docx", lambda: bytes.fromhex("d0cf11e0a1b11ae1") + bytes(512),
         said=("needs a password, or is an old .doc under a new name",)),
     Row("bomb.odt", lambda: odt("x" * (9 << 20)), said=("unpacks to 9 MB",)),

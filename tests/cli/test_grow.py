@@ -533,7 +533,7 @@ def test_a_tree_grows_from_blocks_in_files(home):
     [
         (("--memory", "much"), 2, "expected a size such as 2GB or 500MB"),
         (("--memory", "2GB", "--cluster", "local:2"), 2, "a limit of memory cannot be used with a cluster"),
-        (("--memory", "2GB", "--model", "ggm"), 2, "from blocks by the model cam or hplsa"),
+        (("--memory", "2GB", "--model", "ggm"), 2, "a tree in blocks requires the model cam or hplsa"),
         (("--cluster", "local:none"), 2, "expected a number of workers"),
         (("--memory", "1kB"), 5, "a tree of 2 leaves takes"),
     ],

@@ -810,7 +810,7 @@ def test_a_pin_to_a_topic_that_is_new_waits_for_the_fit(collection):
 def test_a_clock_that_is_set_back_changes_no_order(collection, path, monkeypatch):
     """What came after what is told by numbers: a time is only ever shown."""
     times = iter(f"{year}-01-01T00:00:00+00:00" for year in range(2050, 1950, -10))
-    monkeypatch.setattr("topiarist.storage.edit_log._now", lambda: next(times))
+    monkeypatch.setattr("topiarist.storage.edit_log.get_time", lambda: next(times))
     for name in ("First", "Second", "Third"):
         collection.shape([Rename(1, name)])
     collection.undo()

@@ -383,6 +383,6 @@ def test_alike_by_meaning_on_the_terminal(grown):
 
     shown = CliRunner().invoke(app, ["duplicates", str(grown), "--by-meaning", "--least", "0.8"])
     assert shown.exit_code == 0
-    assert "alike by meaning: of one topic, cosine of their vectors at least 0.8. No copies." in shown.stdout
+    assert "alike by meaning: of one topic, cosine of vectors at least 0.8. No copies." in shown.stdout
     told = json.loads(CliRunner().invoke(app, ["duplicates", str(grown), "--by-meaning", "--json"]).stdout)
     assert told["least"] == 0.9

@@ -34,7 +34,7 @@ def make_estimator(text):
 
 
 def test_every_model_of_a_paper_has_own_algorithm():
-    assert {page for page, _ in list_algorithms()} == {"cam", "ggm", "hplc", "hplsa", "plsa", "pmm"}
+    assert {page for page, _ in list_algorithms()} == {"cam", "fisher", "ggm", "hplc", "hplsa", "plsa", "pmm"}
 
 
 @pytest.mark.parametrize(("page", "call"), list_algorithms())

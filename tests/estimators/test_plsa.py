@@ -228,7 +228,7 @@ def test_verbose_draws_on_standard_error(data, capfd):
 
 
 def test_holding_out_too_much_is_refused():
-    with pytest.raises(InputError, match="came without the held-out tokens"):
+    with pytest.raises(InputError, match="without the held-out tokens"):
         PLSA(3, heldout_fraction=0.9, random_state=0).fit(np.eye(3))
     with pytest.raises(InputError, match="no held-out token"):
         PLSA(1, heldout_fraction=0.1, random_state=0).fit(np.eye(30))

@@ -141,7 +141,7 @@ class Cluster(InProcess):
             lambda X: PLSA(2, heldout_fraction=0.1).fit(X),
             "heldout_fraction=0.1 cannot be used with counts that are files",
         ),
-        (lambda X: PLSA(2, inverse_temperature="heldout").fit(X), "inverse_temperature='heldout' does not go"),
+        (lambda X: PLSA(2, inverse_temperature="heldout").fit(X), "inverse_temperature='heldout' cannot be used"),
         (lambda X: PLSA(2, online=True).fit(X), "online=True cannot be used with counts that are files"),
         (lambda X: PLSA(2).partial_fit(X), "partial_fit needs counts in memory, and this is a BlockStore"),
         (lambda X: PLSA(2, max_iter=1).fit(X).score(X), "score needs counts in memory"),
@@ -151,7 +151,7 @@ class Cluster(InProcess):
         (lambda X: HPLSA(tree=TREE, max_iter=1).fit(X).perplexity(X), "perplexity needs counts in memory"),
         (lambda X: CAM(tree=TREE, max_iter=1).fit(COUNTS).word_levels(X), "word_levels needs counts in memory"),
         (lambda X: HPLSA(2, growth="annealed").fit(X), "growth='annealed' cannot be used with counts that are files"),
-        (lambda X: HPLSA(2, growth="annealed", executor=Cluster()).fit(COUNTS), "growth='annealed' does not go"),
+        (lambda X: HPLSA(2, growth="annealed", executor=Cluster()).fit(COUNTS), "growth='annealed' cannot be used"),
     ],
 )
 def test_what_needs_memory_says_so(store, fit, message):

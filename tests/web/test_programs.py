@@ -108,7 +108,7 @@ def test_a_token_is_made_once_and_only_its_owner_reads_it(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "mode", "said"),
-    [("short", 0o600, "expected a token"), ("a/../b" * 9, 0o600, "expected a token"), ("x" * 32, 0o644, "may read")],
+    [("short", 0o600, "expected a token"), ("a/../b" * 9, 0o600, "expected a token"), ("x" * 32, 0o644, "can read")],
 )
 def test_a_token_that_is_none_is_refused(tmp_path, text, mode, said):
     path = tmp_path / "token"

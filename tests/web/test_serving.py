@@ -54,7 +54,7 @@ def test_addresses_that_are_printed_can_be_opened():
 
 @pytest.mark.parametrize(("outside", "said"), [("10.1.2.3", "a guess"), ("", "no other address was found")])
 def test_what_is_a_guess_is_called_one(monkeypatch, outside, said):
-    monkeypatch.setattr(serving, "reachable", lambda family: outside)
+    monkeypatch.setattr(serving, "find_reachable_address", lambda family: outside)
     found = serving.open_server("0.0.0.0", 0)
     found.sockets[0].close()
     assert [address.split(":")[1][2:] for address in found.addresses] == [*([outside] if outside else []), "127.0.0.1"]
@@ -120,7 +120,7 @@ def test_without_a_token_only_this_machine_is_let_in():
     assert (found.door, found.local) == ("", True)
     with serving.write_launch_file(found) as address:
         assert address == found.addresses[0]
-    with pytest.raises(UsageError, match="needs its token"):
+    with pytest.raises(UsageError, match="requires a token"):
         serving.open_server("0.0.0.0", 0, token=False)
 
 

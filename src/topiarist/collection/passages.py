@@ -10,9 +10,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topiarist.arrays import Csr
+from topiarist.plurals import count_noun
 from topiarist.text.documents import Document
 from topiarist.text.passages import get_parent_id, get_parent_title, is_passage, parse_part
-from topiarist.text.plurals import count_noun
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection

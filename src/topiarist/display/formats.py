@@ -20,8 +20,8 @@ from collections.abc import Iterable, Sequence, Sized
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from topiarist.text.plurals import count_noun as count_noun
-from topiarist.text.plurals import verb as verb
+from topiarist.plurals import count_noun as count_noun
+from topiarist.plurals import verb as verb
 
 if TYPE_CHECKING:
     from topiarist.collection.shape.words import WordUse

@@ -91,7 +91,7 @@ def test_a_changed_array_is_found_by_its_checksum(index, tmp_path, check):
     content[-1] ^= 1
     path.write_bytes(content)
     if check:
-        with pytest.raises(InputError, match=r"counts.npy has changed since it was written.*\n.*build the index again"):
+        with pytest.raises(InputError, match=r"counts.npy has changed since it was written.*\n.*uild the index again"):
             SearchIndex.open(folder)
     else:
         SearchIndex.open(folder, check=False)
@@ -151,7 +151,7 @@ UNHARMFUL = ("no counts", "lost rows", "lost scales", "falling", "twice", "far",
 def test_arrays_that_do_not_fit_are_refused(index, tmp_path, fault):
     folder = index.save(tmp_path / "index").folder
     forge(folder, **ARRAYS[fault])
-    with pytest.raises(InputError, match=r"is damaged.*\n.*build the index again"):
+    with pytest.raises(InputError, match=r"is damaged.*\n.*uild the index again"):
         SearchIndex.open(folder)
     if fault in UNHARMFUL:  # looked for if asked
         assert len(SearchIndex.open(folder, check=False).scores(np.ones(index.n_words))) == len(index)

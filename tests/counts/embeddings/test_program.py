@@ -47,7 +47,7 @@ def test_every_text_is_asked_for_once(tmp_path, monkeypatch):
     [
         (SILENT, InputError, "no vector for 1 of 1"),
         (FAILS, ResourceError, "exit code 3"),
-        (NONSENSE, InputError, "no vector"),
+        (NONSENSE, InputError, "not a vector"),
     ],
 )
 def test_what_is_no_answer_is_said(tmp_path, monkeypatch, code, error, said):

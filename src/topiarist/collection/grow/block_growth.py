@@ -25,7 +25,7 @@ from topiarist.estimators.tree.growth_sample import MAX_GROWTH_DOCUMENTS
 from topiarist.estimators.tree_models import TREE_MODELS, join_names
 from topiarist.execution import BlockStore, DaskExecutor, InProcess
 from topiarist.execution.dask import Cluster
-from topiarist.text.plurals import count_noun
+from topiarist.plurals import count_noun
 
 SMALLEST_BLOCK = 1 << 14  # documents, so that the work for each word of a block is a small part of a pass
 SCRATCH = "blocks-"  # prefix of the folder of blocks while a tree grows

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from topiarist.collection.passages import count_documents
+from topiarist.plurals import count_noun
 from topiarist.storage.document_table import Documents
 from topiarist.text.documents import Document
 from topiarist.text.passages import get_parent_title, parse_part
-from topiarist.text.plurals import count_noun
 from topiarist.text.repeated import Repeated, cut_spans, plain_line, spans, without
 from topiarist.text.titles import add_title, make_title
 

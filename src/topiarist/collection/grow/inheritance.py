@@ -29,6 +29,7 @@ from topiarist.errors import InputError, TopiaristError, UsageError
 from topiarist.metrics.comparison import match_nodes
 from topiarist.metrics.node_matching import MIN_F1
 from topiarist.metrics.placed_documents import DocumentAssignments
+from topiarist.plurals import count_noun, list_some, verb
 from topiarist.storage import facts
 from topiarist.storage.document_table import Documents
 from topiarist.storage.generation import Generation
@@ -37,7 +38,6 @@ from topiarist.storage.sealed_folder import MANIFEST
 from topiarist.text.documents import Document
 from topiarist.text.language import LANGUAGE, LANGUAGE_COLUMN
 from topiarist.text.passages import get_parent_id, is_passage, split_passages
-from topiarist.text.plurals import count_noun, list_some, verb
 from topiarist.trees.edits import rename
 
 if TYPE_CHECKING:

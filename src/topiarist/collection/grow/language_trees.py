@@ -21,8 +21,8 @@ from topiarist.counts.scratch import iterate_rows
 from topiarist.counts.validation import compute_document_frequency
 from topiarist.estimators.tree import joined_trees
 from topiarist.estimators.tree.joined_trees import Node
+from topiarist.plurals import count_noun
 from topiarist.text.language import language_name
-from topiarist.text.plurals import count_noun
 from topiarist.text.stop_words import function_words, has_stop_words
 from topiarist.trees.tree import Tree
 

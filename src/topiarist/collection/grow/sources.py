@@ -22,6 +22,7 @@ from topiarist.collection.grow.state import GrowState
 from topiarist.collection.passages import PASSAGES, describe_passages
 from topiarist.counts.languages import ScriptLanguages
 from topiarist.errors import InputError
+from topiarist.plurals import count_noun
 from topiarist.progress import ProgressReporter
 from topiarist.storage.document_table import Documents
 from topiarist.storage.generation import Generation
@@ -35,7 +36,6 @@ from topiarist.text.language import (
     language_name,
 )
 from topiarist.text.passages import PassageSplitter
-from topiarist.text.plurals import count_noun
 from topiarist.text.readers import Reading, read
 from topiarist.text.readers.file_systems import is_url, remove_secret
 from topiarist.text.repeated import LineCounter

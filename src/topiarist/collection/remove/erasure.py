@@ -38,6 +38,7 @@ from topiarist.collection.shape.history import FORGET, fit_tree
 from topiarist.collection.state import CATEGORIES, COUNTS, FLAT, TREE, State
 from topiarist.counts.vocabulary import Vocabulary
 from topiarist.errors import UsageError
+from topiarist.plurals import count_noun, list_some, verb
 from topiarist.storage import edit_log, facts
 from topiarist.storage.collection_folder import GROWING, sweep, sweep_parts
 from topiarist.storage.document_table import Documents
@@ -45,7 +46,6 @@ from topiarist.storage.marks import PassageNotes
 from topiarist.storage.succession import ReducedGeneration, copy_log, copy_tables, copy_whole_part
 from topiarist.text.documents import Document, Problem
 from topiarist.text.passages import get_parent_id
-from topiarist.text.plurals import count_noun, list_some, verb
 from topiarist.text.query import parse
 from topiarist.text.repeated import Repeated, plain_line
 from topiarist.text.tokens import Tokenizer, has_unspaced

@@ -27,11 +27,11 @@ from topiarist.collection.search.search import Search
 from topiarist.collection.shape.history import ADD, REMOVE, UNDO, ChangedError, check_expected, last_step
 from topiarist.collection.state import GENERATION, State
 from topiarist.errors import UsageError
+from topiarist.plurals import count_noun
 from topiarist.storage import edit_log, facts
 from topiarist.storage.succession import ReducedGeneration, copy_log, copy_tables, link_tree, reduce_generation
 from topiarist.text.documents import Document
 from topiarist.text.passages import get_parent_id
-from topiarist.text.plurals import count_noun
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection

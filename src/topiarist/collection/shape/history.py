@@ -43,13 +43,13 @@ from topiarist.estimators.category.categorisers import HPLC, HierarchicalMixture
 from topiarist.estimators.tree.fitted_tree import learn_directions
 from topiarist.estimators.tree.refit import refit
 from topiarist.estimators.tree_models import TREE_MODELS
+from topiarist.plurals import count_noun
 from topiarist.progress import ProgressReporter
 from topiarist.storage import edit_log
 from topiarist.storage.collection_folder import Manifest
 from topiarist.storage.database import Database
 from topiarist.storage.generation import DATABASE, Generation, Part
 from topiarist.storage.succession import carry_marks_back
-from topiarist.text.plurals import count_noun
 from topiarist.trees.tree import Tree
 
 if TYPE_CHECKING:

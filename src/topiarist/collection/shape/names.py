@@ -11,7 +11,7 @@ from topiarist.collection.shape.edits import Rename, apply
 from topiarist.collection.shape.language_model import UnansweredError
 from topiarist.collection.shape.tree_state import TreeState
 from topiarist.errors import UsageError
-from topiarist.text.plurals import count_noun
+from topiarist.plurals import count_noun
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection

@@ -7,6 +7,7 @@ import pytest
 
 from tests.tasks.test_library_catalogue import run
 from topiarist.collection.collection import Collection
+from topiarist.collection.describe import term_tree
 from topiarist.collection.describe.term_tree import count_contexts, grow_term_tree
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.errors import MissingError
@@ -54,6 +55,23 @@ def test_contexts_match_counted_windows(folder):
     assert counts[0, 1] == counts[1, 0] == min(expected, 50)
     assert counts[0, 2] == 0
     assert not counts.diagonal().any()
+
+
+def test_contexts_are_equal_with_small_batches(folder, monkeypatch):
+    with Collection.open(folder) as collection:
+        columns = np.arange(50)
+        expected = count_contexts(collection, columns).toarray()
+        batches, add_pairs = [], term_tree._add_pairs
+
+        def add(contexts, firsts, seconds):
+            batches.append(sum(map(len, firsts)))
+            return add_pairs(contexts, firsts, seconds)
+
+        monkeypatch.setattr(term_tree, "_add_pairs", add)
+        monkeypatch.setattr(term_tree, "MAX_PAIRS", 1_000)
+        np.testing.assert_array_equal(count_contexts(collection, columns).toarray(), expected)
+    assert len(batches) > 5
+    assert max(batches) < 2_000
 
 
 def test_shares_sum_to_one_and_threads_change_no_bit(folder, terms):

@@ -7,6 +7,7 @@ senses lies in two of them.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,8 @@ MAX_TIMES = 50.0  # times that a word counts around a term, so that fixed phrase
 TERMS_PER_LEAF, MAX_LEAVES = 100, 40  # terms for each leaf, and leaves by default
 MIN_SENSE = 0.1  # share of a term in a leaf that is a sense of the term
 NAME_TERMS = 4  # terms in the name of a leaf
-BLOCK = 1_000  # documents whose contexts are counted together
+BLOCK = 100  # documents that are read together
+MAX_PAIRS = 5_000_000  # pairs of terms in memory before they are counted, 16 bytes each
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +124,9 @@ def count_contexts(collection: Collection, columns: Ints) -> Csr:
     place = {column: number for number, column in enumerate(columns.tolist())}
     numbers = {form: place.get(counting.column(column), -1) for form, column in vocabulary.columns.items()}
     contexts: Any = csr_array((n_terms, n_terms), dtype=np.float32)
+    firsts, seconds, n_pairs = list[Ints](), list[Ints](), 0
     rows = range(0, len(collection), -(-len(collection) // MAX_DOCUMENTS))
     for start in range(0, len(rows), BLOCK):
-        firsts, seconds = list[Ints](), list[Ints]()
         for document in collection.documents.load_many(rows[start : start + BLOCK]):
             terms = np.array([numbers.get(word, -1) for word in tokenizer(counting.text_of(document))], np.int64)
             for distance in range(1, WINDOW + 1):
@@ -132,13 +134,21 @@ def count_contexts(collection: Collection, columns: Ints) -> Csr:
                 is_pair = (first >= 0) & (second >= 0) & (first != second)
                 firsts.append(first[is_pair])
                 seconds.append(second[is_pair])
-        pairs = np.concatenate(firsts), np.concatenate(seconds)
-        contexts = csr_array(
-            contexts + coo_array((np.ones(len(pairs[0]), np.float32), pairs), shape=contexts.shape).tocsr()
-        )
+                n_pairs += len(firsts[-1])
+            if n_pairs > MAX_PAIRS:
+                contexts = _add_pairs(contexts, firsts, seconds)
+                firsts, seconds, n_pairs = [], [], 0
+    if firsts:
+        contexts = _add_pairs(contexts, firsts, seconds)
     both: Csr = csr_array(contexts + contexts.T)
     both.data = np.minimum(both.data, MAX_TIMES)
     return both
+
+
+def _add_pairs(contexts: Any, firsts: Sequence[Ints], seconds: Sequence[Ints]) -> Any:
+    """Return counts of pairs of terms, with more pairs."""
+    pairs = np.concatenate(firsts), np.concatenate(seconds)
+    return csr_array(contexts + coo_array((np.ones(len(pairs[0]), np.float32), pairs), shape=contexts.shape).tocsr())
 
 
 def _name_nodes(terms: TermTree) -> Tree:

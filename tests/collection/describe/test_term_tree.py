@@ -10,7 +10,7 @@ from topiarist.collection.collection import Collection
 from topiarist.collection.describe import term_tree
 from topiarist.collection.describe.term_tree import count_contexts, grow_term_tree
 from topiarist.collection.grow.recipe import Recipe
-from topiarist.errors import MissingError
+from topiarist.errors import InputError, MissingError
 from topiarist.text.documents import Document
 
 N_SUBJECTS, N_WORDS, SENSES = 25, 10, (3, 17)
@@ -72,6 +72,12 @@ def test_contexts_are_equal_with_small_batches(folder, monkeypatch):
         np.testing.assert_array_equal(count_contexts(collection, columns).toarray(), expected)
     assert len(batches) > 5
     assert max(batches) < 2_000
+
+
+def test_too_many_groups_name_their_limit(folder):
+    with Collection.open(folder) as collection, pytest.raises(InputError, match="251 terms are too few") as error:
+        grow_term_tree(collection, 126)
+    assert error.value.hint == "Use at most 125 groups."
 
 
 def test_shares_sum_to_one_and_threads_change_no_bit(folder, terms):

@@ -95,7 +95,9 @@ def grow_term_tree(
     has_context = np.diff(contexts.indptr) > 0
     columns, documents, contexts = columns[has_context], documents[has_context], contexts[has_context]
     if len(columns) < 2 * (n_leaves or 1):
-        raise InputError(f"{len(columns):,} terms are too few for a tree", hint="Use a larger collection.")
+        fewer = n_leaves is not None and len(columns) >= 4
+        hint = f"Use at most {len(columns) // 2:,} groups." if fewer else "Use a larger collection."
+        raise InputError(f"{len(columns):,} terms are too few for a tree", hint=hint)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "n_classes=", UserWarning)  # fewer leaves keep terms
         model = HPLSA(

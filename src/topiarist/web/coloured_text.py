@@ -12,7 +12,13 @@ import numpy as np
 
 from topiarist.arrays import TINY
 from topiarist.collection.classify.word_labels import WordLabels
-from topiarist.collection.describe.text_levels import Token, WordPosterior, compute_word_posterior, iter_tokens
+from topiarist.collection.describe.text_levels import (
+    Token,
+    WordPosterior,
+    compute_word_posterior,
+    iter_tokens,
+    mark_uncounted,
+)
 from topiarist.display.locale.catalogues import Share, translate
 from topiarist.storage.marks import PassageNote
 from topiarist.text.highlights import Pieces, Span, split_at_spans
@@ -139,7 +145,7 @@ def colour_text(
 ) -> ColouredText:
     """Return one section of the text in pieces with its legend, by default with the first match."""
     grey = spans(text, view.collection.counting.repeated.forms)
-    values, tokens = compute_word_posterior(view, row), list(_select_counted(iter_tokens(view, text), grey))
+    values, tokens = compute_word_posterior(view, row), list(mark_uncounted(iter_tokens(view, text), grey))
     parts = max(1, -(-len(tokens) // MAX_WORDS))
     starts = tuple(start for _, start, _, _ in tokens[MAX_WORDS::MAX_WORDS])
     if part is None:
@@ -180,15 +186,6 @@ def colour_text(
         uncounted=lines,
         starts=starts,
     )
-
-
-def _select_counted(tokens: Iterator[Token], grey: Sequence[Span]) -> Iterator[Token]:
-    """Yield all words of a text; words of repeated lines get no column."""
-    left = deque(grey)
-    for word, start, end, column in tokens:
-        while left and left[0][1] <= start:
-            left.popleft()
-        yield word, start, end, None if left and left[0][0] <= start else column
 
 
 def _fill(text: str, begin: int, end: int, looks: list[tuple[int, int, Piece]]) -> Iterator[Piece]:

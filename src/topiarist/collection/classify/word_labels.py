@@ -16,7 +16,7 @@ from topiarist.arrays import Csr, Floats
 from topiarist.collection.classify.filing import select_vectors
 from topiarist.collection.contents import WORD_MODEL
 from topiarist.collection.describe.statistics import Figures
-from topiarist.collection.describe.text_levels import iter_tokens
+from topiarist.collection.describe.text_levels import iter_tokens, mark_uncounted
 from topiarist.collection.state import CATEGORIES
 from topiarist.models.engine import SMALLEST_MIXTURE
 from topiarist.text.repeated import spans as repeated_spans
@@ -119,8 +119,8 @@ def find_word_labels(collection: Collection, row: int) -> WordLabels | None:
     repeated = repeated_spans(document.text, collection.counting.repeated.forms)
     words = [
         WordLabel(start, end, word, int(shares[:, places[column]].argmax()), float(shares[:, places[column]].max()))
-        for word, start, end, column in iter_tokens(Figures(collection), document.text)
-        if column in places and not any(first <= start < last for first, last in repeated)
+        for word, start, end, column in mark_uncounted(iter_tokens(Figures(collection), document.text), repeated)
+        if column is not None and column in places
     ]
     label_shares = shares @ weights / max(float(weights.sum()), 1e-300)
     evidence = weights * (shares - 1 / len(names))

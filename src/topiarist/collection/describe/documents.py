@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from topiarist.collection.copies import CopiesOf, copies_of
 from topiarist.collection.describe.statistics import Figures
-from topiarist.collection.describe.text_levels import compute_word_posterior, iter_tokens
+from topiarist.collection.describe.text_levels import compute_word_posterior, iter_tokens, mark_uncounted
 from topiarist.collection.passages import ParentDocument, find_parent, sum_parent_shares
 from topiarist.collection.search.results import MIN_PLACE_SHARE, Place
 from topiarist.collection.search.vector_scores import cosines
@@ -136,10 +136,8 @@ def load_document_details(collection: Collection, id: str) -> DocumentDetails:
     posterior = compute_word_posterior(figures, row)
     tokens = [
         (word, start, end, column)
-        for word, start, end, column in iter_tokens(figures, document.text)
-        if column is not None
-        and (column < 0 or column in posterior.rows)
-        and not any(first <= start < last for first, last in repeated)
+        for word, start, end, column in mark_uncounted(iter_tokens(figures, document.text), repeated)
+        if column is not None and (column < 0 or column in posterior.rows)
     ]
     marks = []
     for word, start, end, column in tokens:

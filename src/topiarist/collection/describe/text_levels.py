@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from topiarist.arrays import Array
 from topiarist.collection.contents import Counting
 from topiarist.collection.describe.statistics import Figures
 from topiarist.estimators.tree.abstraction import word_levels
+from topiarist.text.repeated import Span
 from topiarist.text.stems import find_stems
 from topiarist.text.stop_words import resolve_stop_words
 
@@ -124,6 +125,15 @@ def iter_tokens(figures: Figures, text: str) -> Iterator[Token]:
         if phrases and place < len(words) and f"{word} {words[place][0]}" in phrases:
             word, end, place = f"{word} {words[place][0]}", words[place][2], place + 1
         yield word, start, end, -1 if word in figures.general else counting.column(find_column(word))
+
+
+def mark_uncounted(tokens: Iterable[Token], repeated: Iterable[Span]) -> Iterator[Token]:
+    """Yield the words of a text; words of repeated lines have no column. Spans and words are in order."""
+    left = deque(repeated)
+    for word, start, end, column in tokens:
+        while left and left[0][1] <= start:
+            left.popleft()
+        yield word, start, end, None if left and left[0][0] <= start else column
 
 
 def _make_column_lookup(counting: Counting) -> Callable[[str], int | None]:

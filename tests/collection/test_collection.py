@@ -112,6 +112,19 @@ def test_operators_stay_exact_by_default(collection):
     assert not without & {hit.id for hit in collection.search("galaxies", N_DOCS, by="words")}
 
 
+def test_search_by_words_ranks_prefix_queries(collection):
+    for query in ("galax*", '"dark mat"*', "galax* model"):
+        hits = collection.search(query, N_DOCS, by="words").hits
+        scores = [hit.score for hit in hits]
+        assert scores == sorted(scores, reverse=True)
+        assert scores[0] > scores[-1] > 0
+    hits = collection.search("model*", N_DOCS, by="words").hits
+    texts = [collection.documents.get(hit.row).text.lower() for hit in hits]
+    times = [text.count("model") for text in texts]
+    assert len(hits) > 40
+    assert sum(times[:10]) > 2 * sum(times[-10:])
+
+
 def test_a_phrase_is_required(collection):
     question = "what do astronomers say about the halos and the mergers of many massive distant galaxies"
     for query in ('"no such phrase anywhere" galaxies', f'"no such phrase anywhere" {question}', "xyzzy* galaxies"):

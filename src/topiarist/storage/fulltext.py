@@ -184,3 +184,10 @@ def count_documents_with(database: Database, word: str) -> int:
     if has_unspaced(word):
         return len(Index(database).rows(Query((Term(word, phrase=True),))))
     return database.number("SELECT doc FROM vocabulary WHERE term = ?", (fold_word(word),)) or 0
+
+
+def list_prefix_forms(database: Database, prefix: str, limit: int) -> list[str]:
+    """Return the most frequent words with a prefix, without case and accents."""
+    first = fold_word(prefix)
+    sql = "SELECT term FROM vocabulary WHERE term >= ? AND term < ? ORDER BY doc DESC, term LIMIT ?"
+    return [str(term) for (term,) in database.all(sql, (first, f"{first}\U0010ffff", limit))]

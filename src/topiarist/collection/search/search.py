@@ -6,6 +6,7 @@ rows, topics and notes of one request all come from this ranking.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from topiarist.arrays import Array, Bools
+from topiarist.arrays import Array, Bools, Floats
 from topiarist.collection.copies import fold_copies
 from topiarist.collection.describe.collection_facts import describe_undated
 from topiarist.collection.passages import find_parent
@@ -30,13 +31,14 @@ from topiarist.collection.search.index.kernel_scorer import KernelScorer, Scorer
 from topiarist.collection.search.index.ranking import Ranking
 from topiarist.collection.search.results import Hit, SearchResult
 from topiarist.collection.search.scorers import DefaultScorer, ExampleScorer, score_examples
-from topiarist.collection.search.words.word_scorer import Match, WordScorer
+from topiarist.collection.search.words.word_scorer import Match, WordScorer, score_forms
 from topiarist.errors import DamagedError, UsageError
 from topiarist.metrics.placed_documents import MIN_CERTAINTY
-from topiarist.storage.fulltext import Index
+from topiarist.storage.fulltext import Index, list_prefix_forms
 from topiarist.text.highlights import Span, build_snippet, find_form_spans, find_spans, merge_spans
 from topiarist.text.query import LIKE as LIKE_FILTER
 from topiarist.text.query import NO_VALUE, SIDES, Filter, Query, Term, parse
+from topiarist.text.tokens import has_unspaced
 
 if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
@@ -49,6 +51,7 @@ DAMAGED_INDEX = "The index of this state is missing or damaged: only words were 
 NO_WORDS = "The query holds no words to look for. Try: one or more words of the subject."
 MAX_RELATED = 20  # documents that do not match, but are near in words and meaning
 MAX_CHARACTERS = 50_000  # of a text in which a snippet is chosen
+MAX_FORMS = 200  # most frequent forms of a prefix that rank the documents by words
 
 
 class Examples(NamedTuple):
@@ -159,13 +162,35 @@ class Search:
         """Ranking of the matches by their words; all are equal if the index of words is damaged."""
         scores = np.zeros(len(self.collection))
         try:
-            tokens = [token for term in self.query.wanted_terms for token in self.tokens[term]]
-            if tokens and self.conditions is not None:
+            tokens, prefixes = list[str](), list[list[str]]()
+            for term in self.query.wanted_terms:
+                words, forms = self._expand_prefix(term)
+                tokens += words
+                prefixes += [forms] if forms else []
+            if (tokens or prefixes) and self.conditions is not None:
                 rows = np.flatnonzero(self.conditions)
-                scores[rows] = WordScorer(self.collection.words, tokens, lambda rows: []).score_rows(rows)
+                scores[rows] = self._score_words(tokens, prefixes, rows)
         except DamagedError:
             self.trouble = DAMAGED_INDEX
         return Ranking(scores)
+
+    def _expand_prefix(self, term: Term) -> tuple[tuple[str, ...], list[str]]:
+        """Return the whole words of a term, and the frequent forms that its last word begins if it is a prefix."""
+        parts = re.findall(r"\w+", term.words)
+        if not term.prefix or not parts or has_unspaced(term.words):
+            return self.tokens[term], []
+        words = tuple(self.collection.words.tokenizer(" ".join(parts[:-1])))
+        return words, list_prefix_forms(self.collection.generation.database, parts[-1], MAX_FORMS)
+
+    def _score_words(self, tokens: Sequence[str], prefixes: Sequence[Sequence[str]], rows: Array) -> Floats:
+        """Return BM25 of some documents; the forms of a prefix count as one word."""
+        scores, index = np.zeros(len(rows)), self.collection.words
+        if tokens:
+            share = len(tokens) / (len(tokens) + len(prefixes))
+            scores += share * WordScorer(index, tokens, lambda rows: []).score_rows(rows)
+        for forms in prefixes:
+            scores += score_forms(index, forms, rows) / (len(tokens) + len(prefixes))
+        return scores
 
     @cached_property
     def scorer(self) -> Scorer:

@@ -251,3 +251,18 @@ class WordScorer:
                 scores[here] += amounts
             start = here.stop
         return scores
+
+
+def score_forms(index: WordIndex, forms: Sequence[str], rows: Array) -> Floats:
+    """Return BM25 of some documents, by their rising rows, with words that count as one, such as those of a prefix."""
+    stems = list(dict.fromkeys(index.keys(forms)))
+    n_documents = min(len(index), sum(map(index.n_documents, stems)))
+    weight = float(compute_information(len(index), np.array(n_documents, np.float64)))
+    scores = []
+    for lists, segment_rows in split_rows(index.segments, rows):
+        times = sum(
+            (lists.times_of(lists.places_of(stem), segment_rows) for stem in stems), np.zeros(len(segment_rows))
+        )
+        norms = K1 * (1 - B + B * lists.lengths[segment_rows].astype(np.float64) / index.average)
+        scores.append(weight * (K1 + 1) * times / (times + norms))
+    return np.concatenate([np.empty(0), *scores])

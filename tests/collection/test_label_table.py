@@ -6,7 +6,7 @@ import pytest
 
 from topiarist.collection.classify.label_sources import read_labels
 from topiarist.collection.describe.tables import guard_formula, safe_cell
-from topiarist.errors import UsageError
+from topiarist.errors import InputError, UsageError
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,17 @@ def test_another_separator_is_the_only_one(tmp_path):
     assert read_labels(str(tmp_path / "a.csv"), "") == {"1": ("a;b+c",)}
     with pytest.raises(UsageError, match="there is no file"):
         read_labels(str(tmp_path / "none.csv"))
+
+
+@pytest.mark.parametrize(("row", "place"), [("3,a,extra\n4,b", 4), ("4,b\n3,a,extra", 5)])
+def test_read_labels_skips_unreadable_rows(tmp_path, row, place):
+    (tmp_path / "a.csv").write_text(f"id,label\n1,a\n2,b\n{row}\n")
+    failures = []
+    labels = read_labels(str(tmp_path / "a.csv"), failures=failures)
+    assert labels == {"1": ("a",), "2": ("b",), "4": ("b",)}
+    assert [failure.place for failure in failures] == [place]
+    with pytest.raises(InputError, match=f"line {place} of .* cannot be read"):
+        read_labels(str(tmp_path / "a.csv"))
 
 
 @pytest.mark.parametrize("text", ["=1", "+1", "-1", "@a", "\ta", "\ra", "\n=1"])

@@ -154,6 +154,16 @@ def test_learn_prints_mixture_and_stores_nothing(path, learned, tmp_path):
         assert collection.state == before
 
 
+def test_learn_reports_unreadable_rows(path, tmp_path):
+    table = tmp_path / "labels.csv"
+    rows = [f"{document.id},{document.labels[0]}" for document in make_documents() if len(document.labels) == 1]
+    table.write_text("\n".join(["id,label", *rows, "d3,a,extra"]))
+    result = CliRunner().invoke(app, ["learn", str(path), "--model", "ggm", "--labels", str(table)])
+    assert result.exit_code == 0, result.output
+    assert f"1 row of {table} cannot be read: " in result.stderr
+    assert f"(line {len(rows) + 2})" in result.stderr
+
+
 def test_mixture_uses_vectors(tmp_path):
     documents = make_documents()
     rng = np.random.default_rng(0)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from topiarist.collection.classify.label_mixture import LabelMixture
     from topiarist.collection.classify.learning import CategoryQuality, Quality
     from topiarist.collection.collection import Collection
+    from topiarist.text.readers.items import ReadFailure
 
 EPILOG = examples(
     "topiarist learn mail.topiary",
@@ -53,7 +54,12 @@ def run(options: Options) -> None:
     if options.model == "ggm" and options.several:
         raise UsageError("--model ggm learns one label for each document", hint="Leave --several out.")
     with open_collection(options) as (screen, collection):
-        labels, strangers = _load_labels(collection, options)
+        failures: list[ReadFailure] = []
+        labels, strangers = _load_labels(collection, options, failures)
+        if failures:
+            number = count_noun(len(failures), "row")
+            reason = one_line(failures[0].reason)
+            screen.say(f"{number} of {options.labels} cannot be read: {reason} (line {failures[0].place})")
         if strangers:
             number = count_noun(len(strangers), "id")
             screen.say(f"{number} of {options.labels} not in the collection: {', '.join(map(one_line, strangers[:3]))}")
@@ -79,13 +85,18 @@ def run(options: Options) -> None:
     screen.print_next("file FOLDER NEW…", "shape FOLDER --undo")
 
 
-def _load_labels(collection: Collection, options: Options) -> tuple[dict[str, tuple[str, ...]] | None, list[str]]:
-    """Return the labels in a file by document id, and unknown ids; None and no ids without a file."""
+def _load_labels(
+    collection: Collection, options: Options, failures: list[ReadFailure]
+) -> tuple[dict[str, tuple[str, ...]] | None, list[str]]:
+    """Return the labels in a file by document id, and unknown ids; None and no ids without a file.
+
+    Rows that cannot be read are appended to ``failures``.
+    """
     from topiarist.collection.classify.label_sources import read_labels
 
     if options.labels is None:
         return None, []
-    rows = read_labels(options.labels, options.separator)
+    rows = read_labels(options.labels, options.separator, failures=failures)
     known_ids = set(collection.documents.ids())
     strangers = [name for name in rows if name not in known_ids]
     if len(strangers) == len(rows):

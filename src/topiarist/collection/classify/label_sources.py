@@ -17,7 +17,7 @@ from topiarist.text.fields import TEXT, Field
 from topiarist.text.parsers import Limits
 from topiarist.text.readers.columns import MIN_REPEATS, SUBJECT
 from topiarist.text.readers.delimited import CSV_DELIMITERS, TSV_DELIMITERS, read_delimited_rows
-from topiarist.text.readers.items import File
+from topiarist.text.readers.items import File, ReadFailure
 from topiarist.text.readers.jsonl import read_object_rows
 from topiarist.text.readers.tables import Row
 
@@ -110,8 +110,13 @@ BAR, SEPARATORS = ("|", ";|")  # between the labels of one cell
 KINDS = {".csv": CSV_DELIMITERS, ".tsv": TSV_DELIMITERS, ".jsonl": "", ".ndjson": ""}  # delimiters of tables
 
 
-def read_labels(path: str, separator: str | None = None) -> dict[str, tuple[str, ...]]:
-    """Return the labels of each document of a table; ``separator`` divides a cell, by default at | and ;."""
+def read_labels(
+    path: str, separator: str | None = None, *, failures: list[ReadFailure] | None = None
+) -> dict[str, tuple[str, ...]]:
+    """Return the labels of each document of a table; ``separator`` divides a cell, by default at | and ;.
+
+    Rows that cannot be read are appended to ``failures``; without this list they are an error.
+    """
     suffix = Path(path).suffix.lower()
     if suffix not in KINDS:
         raise UsageError(
@@ -119,7 +124,7 @@ def read_labels(path: str, separator: str | None = None) -> dict[str, tuple[str,
         )
     labels_by_id: dict[str, dict[str, None]] = {}
     try:
-        for id, value in _read_pairs(path, KINDS[suffix]):
+        for id, value in _read_pairs(path, KINDS[suffix], failures):
             values = value if isinstance(value, list) else _split_cell("" if value is None else str(value), separator)
             labels = (str(label).strip() for label in values if label is not None)
             labels_by_id.setdefault(id, {}).update(dict.fromkeys(filter(None, labels)))
@@ -137,13 +142,16 @@ def read_labels(path: str, separator: str | None = None) -> dict[str, tuple[str,
     return result
 
 
-def _read_pairs(path: str, delimiters: str) -> Iterator[tuple[str, Any]]:
+def _read_pairs(path: str, delimiters: str, failures: list[ReadFailure] | None) -> Iterator[tuple[str, Any]]:
     """Yield the id and the value of the labels of each row; ``delimiters`` is empty for JSON lines."""
     file, limits = File(path, path, None), Limits()
     rows = read_delimited_rows(file, limits, delimiters) if delimiters else read_object_rows(file, limits)
     header: list[str] = []
     for row in rows:
         if not isinstance(row, Row):
+            if failures is not None and isinstance(row, ReadFailure):
+                failures.append(row)
+                continue
             raise InputError(
                 f"line {row.place} of {path} cannot be read: {row.reason}", hint="Use one row for each document."
             )

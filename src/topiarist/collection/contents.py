@@ -290,6 +290,8 @@ def read_categories(folder: Path) -> Categories:
         fits = isinstance(value, kind) and value.n_features_in_ == model.n_features_in_
         if not fits and (name == MODEL or value is not None):
             mismatch = f"expected a {kind.__name__}, got a {type(value).__name__}"
+            if isinstance(value, kind):
+                mismatch = f"expected {model.n_features_in_:,} words, got {value.n_features_in_:,}"
             raise DamagedError(f"{folder / name} is damaged: {mismatch}", hint="Run topiarist check.")
     return Categories(model, several, read_held_out(folder), read_predictions(folder), word_model)
 

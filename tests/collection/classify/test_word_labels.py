@@ -147,6 +147,7 @@ def test_learn_prints_mixture_and_stores_nothing(path, learned, tmp_path):
     text = run(path, "learn", "--model", "ggm", "--labels", table)
     assert "of latent dimensions, learned from 60 labelled and 120 unlabelled documents" in text
     assert "component 0: " in text
+    assert "Only the first label" not in text
     body = run(path, "learn", "--model", "ggm", "--labels", table, "--json")
     assert {"features", "labels", "components", "accuracy", "unknown_ids"} <= set(body)
     assert run(path, "learn", "--model", "ggm", "--several", code=2) == ""
@@ -162,6 +163,13 @@ def test_learn_reports_unreadable_rows(path, tmp_path):
     assert result.exit_code == 0, result.output
     assert f"1 row of {table} cannot be read: " in result.stderr
     assert f"(line {len(rows) + 2})" in result.stderr
+
+
+def test_mixture_states_use_of_first_labels(path):
+    text = run(path, "learn", "--model", "ggm")
+    assert "Only the first label of a document is used." in text
+    n_several = sum(len(document.labels) > 1 for document in make_documents())
+    assert run(path, "learn", "--model", "ggm", "--json")["n_several"] == n_several
 
 
 def test_mixture_uses_vectors(tmp_path):
@@ -190,3 +198,12 @@ def test_word_labels_remain_after_removal_and_damage_is_an_error(path, learned, 
     write_categories(folder, Categories(zoo.fitted("CategoryLearner"), True, word_model=zoo.fitted("PLC")))
     with pytest.raises(DamagedError, match="expected a PMM, got a PLC"):
         read_categories(folder)
+
+
+def test_read_categories_names_different_numbers_of_words(tmp_path):
+    learner = zoo.fitted("CategoryLearner")
+    n_words = learner.n_features_in_
+    model = PMM().fit(np.ones((2, n_words + 1), int), np.eye(2, dtype=int))
+    write_categories(tmp_path, Categories(learner, True, word_model=model))
+    with pytest.raises(DamagedError, match=f"expected {n_words:,} words, got {n_words + 1:,}"):
+        read_categories(tmp_path)

@@ -160,6 +160,8 @@ def _show_mixture(screen: Screen, mixture: LabelMixture) -> None:
         f" of {mixture.features}, learned from {mixture.n_labelled:,} labelled and {mixture.n_unlabelled:,} unlabelled "
         "documents."
     )
+    if mixture.n_several:
+        screen.print("Only the first label of a document is used.")
     if mixture.accuracy is None:
         screen.print("No documents were held out, so the quality is unknown.")
     else:

@@ -73,6 +73,7 @@ class LabelMixture:
     components: tuple[Component, ...]
     left_out: tuple[str, ...] = ()  # labels with too few documents
     column: str = ""  # source of the labels
+    n_several: int = 0  # documents with more than one label, of which only the first is used
 
     def to_dict(self) -> dict[str, Any]:
         """Return the mixture as plain JSON data."""
@@ -100,6 +101,11 @@ def learn_mixture(
     features, points = _make_points(collection, seed)
     has_point: Bools = np.asarray(points.any(axis=1))
     names = [name for name, row in zip(names, rows.tolist(), strict=True) if has_point[row]]
+    n_several = sum(
+        len(document_labels) > 1
+        for document_labels, row in zip(labels_of_rows, rows.tolist(), strict=True)
+        if has_point[row]
+    )
     rows = rows[has_point[rows]]
     if len(set(names)) < 2:
         raise InputError(
@@ -129,7 +135,7 @@ def learn_mixture(
     return LabelMixture(
         features, len(rows), len(others), len(heldout) if accuracy is not None else 0, accuracy, interval,
         _list_labels(model, joint, names), _list_components(collection, model, joint, used, points[used], seed),
-        left_out, column,
+        left_out, column, n_several,
     )  # fmt: skip
 
 

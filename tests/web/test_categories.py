@@ -1,8 +1,10 @@
 """Judging where documents are filed: held-out numbers, lists, thresholds."""
 
 import re
+import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +20,8 @@ from topiarist.collection.classify.predictions import Categories, find_headings
 from topiarist.collection.collection import Collection
 from topiarist.collection.grow.recipe import Recipe
 from topiarist.collection.shape.edits import Rename
+from topiarist.storage import collection_folder, edit_log
+from topiarist.storage.sealed_folder import lock_folder
 from topiarist.text.documents import Document
 from topiarist.web.http.server import explorer
 
@@ -231,3 +235,88 @@ def test_categories_are_learned_from_a_column_on_the_page_and_undone(tmp_path):
     assert not writer.get("/categories.json").json()["learned"]
     reader = TestClient(explorer(str(tmp_path / "copy.topiary"), read_only=True), base_url=HERE)
     assert 'action="/learn"' not in reader.get("/categories").text
+
+
+@pytest.fixture
+def topic_writer(tmp_path):
+    columns = [
+        (("kind", f"{one.labels[0]};{one.labels[0]}-{number % 2}"),) for number, one in enumerate(documents(120))
+    ]
+    sources = [replace(one, labels=(), columns=pairs) for one, pairs in zip(documents(120), columns, strict=True)]
+    Collection.grow(sources, tmp_path / "kinds.topiary", Recipe(topics=3)).close()
+    return Writer(explorer(str(tmp_path / "kinds.topiary")), base_url=HERE)
+
+
+def learn_with(writer, labels=None, **settings):
+    with Collection.open(writer.app.state.session.folder) as collection:
+        return learn_categories(collection, labels, **settings)
+
+
+def load_entries(writer):
+    database = writer.app.state.session.fresh().collection.generation.database
+    return [entry.body for entry in edit_log.history(database, kind="learn")]
+
+
+def wait_for_job(writer):
+    until = time.monotonic() + 60
+    while not writer.app.state.session.job.done:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    assert not writer.app.state.session.job.error
+
+
+def test_learn_again_uses_the_same_settings(topic_writer):
+    learn_with(topic_writer, column="kind", separator=";", several=False, holdout=0.4, unlabelled_weight=0.5)
+    assert 'name="again"' in topic_writer.get("/categories").text
+    assert topic_writer.put_form("/learn", again="1").status_code == 200
+    wait_for_job(topic_writer)
+    again, first = load_entries(topic_writer)
+    assert again == first
+    assert again["settings"] == {
+        "table": False, "separator": ";", "several": False, "holdout": 0.4, "unlabelled_weight": 0.5
+    }  # fmt: skip
+
+
+def test_learn_again_ignores_undone_learning(topic_writer):
+    learn_with(topic_writer, column="kind", separator=";")
+    labels = {one.id: one.labels for one in documents(120)}
+    learn_with(topic_writer, labels)
+    topic_writer.put_form("/undo", sure="1")
+    page = topic_writer.get("/categories.json").json()
+    assert (page["learned_from"], page["command"]) == ("kind", "")
+
+
+def test_categories_from_table_show_command_instead_of_button(topic_writer):
+    labels = {one.id: one.labels for one in documents(120)}
+    learn_with(topic_writer, labels, separator=";", several=False, holdout=0.3)
+    text, page = topic_writer.get("/categories").text, topic_writer.get("/categories.json").json()
+    assert 'action="/learn"' not in text
+    assert page["command"].startswith("topiarist learn ")
+    assert page["command"].endswith(" --labels FILE --separator ';' --single --holdout 0.3")
+    assert topic_writer.put_form("/learn", again="1").status_code == 422
+
+
+def test_learning_waits_for_another_writer(topic_writer, monkeypatch):
+    folder, reached = topic_writer.app.state.session.folder, threading.Event()
+
+    def lock(*arguments, **settings):
+        reached.set()
+        return lock_folder(*arguments, **settings)
+
+    with lock_folder(Path(folder), folder):
+        monkeypatch.setattr(collection_folder, "lock_folder", lock)
+        topic_writer.put_form("/learn", column="kind")
+        assert reached.wait(60)
+        time.sleep(0.2)  # a writer that does not wait has failed by then
+        assert not topic_writer.app.state.session.job.done
+    wait_for_job(topic_writer)
+
+
+def test_learning_cannot_be_stopped_from_its_beginning(topic_writer, monkeypatch):
+    session, go = topic_writer.app.state.session, threading.Event()
+    monkeypatch.setattr(session, "_run_work", lambda job, work: go.wait(60) and job.end())
+    session.learn(column="kind")
+    topic_writer.put_form("/stop")
+    page = topic_writer.get("/job.json").json()
+    assert (page["sentence"], page["stoppable"]) == ("Learning the categories.", False)
+    go.set()

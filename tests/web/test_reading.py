@@ -257,4 +257,8 @@ def test_words_of_several_labels_have_the_colour_of_their_label(several):
 
 def test_without_learned_labels_no_word_is_coloured_by_label(client):
     assert "colour=label" not in client.get(addresses.document(ID, why=1)).text
-    assert client.get(addresses.document(ID, colour="label")).status_code == 200
+    address = addresses.document(ID, colour="label")
+    assert client.get(addresses.as_json(address)).json()["colour"] == "decided"
+    text = client.get(address).text
+    assert "plain words speak for no label" not in text
+    assert 'data-on="yes"' in text.split('id="why"')[1].split(">")[0]

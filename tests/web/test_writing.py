@@ -59,6 +59,16 @@ def test_learned_categories_are_forgotten_after_a_question_only(writer):
     assert writer.view.collection.categories is None
 
 
+def test_undo_of_second_learning_restores_earlier_categories(writer):
+    earlier = writer.view.collection.state.parts["categories"]
+    with Collection.open(writer.app.state.session.folder) as collection:
+        collection.learn(holdout=0)
+    assert writer.view.collection.state.parts["categories"] != earlier
+    assert "<h1>Restore the earlier categories?</h1>" in writer.put_form("/undo").text
+    assert writer.put_form("/undo", sure="1").status_code == 200
+    assert writer.view.collection.state.parts["categories"] == earlier
+
+
 def test_what_an_edit_would_change_is_told_before(writer):
     view = writer.view
     one, two = leaf(writer), leaf(writer, 1)

@@ -168,16 +168,17 @@ class Session:
 
         return self._begin(Job(kind=CHECK), check)
 
-    def learn(self, column: str) -> Job:
-        """Start to learn categories from a column, or from the labels of the documents, unless a job is running."""
+    def learn(self, **settings: Any) -> Job:
+        """Start to learn categories with the settings of ``learn_categories`` unless a job is running."""
 
         def learn(job: Job) -> None:
-            job.finish_steps()  # it cannot be stopped
             with self.writer() as collection:
-                learn_categories(collection, column=column)
+                learn_categories(collection, **settings, wait=WAIT)
             job.recorded = True
 
-        return self._begin(Job(kind=LEARN), learn)
+        job = Job(kind=LEARN)
+        job.finish_steps()  # it cannot be stopped
+        return self._begin(job, learn)
 
     def _begin(self, job: Job, work: Callable[[Job], None]) -> Job:
         """Run work in a thread and return its job; return the running job if there is one."""

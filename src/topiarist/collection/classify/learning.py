@@ -31,7 +31,7 @@ from topiarist.collection.classify.predictions import (
 from topiarist.collection.classify.word_labels import fit_word_model, list_label_words
 from topiarist.collection.describe.statistics import Figures
 from topiarist.collection.passages import parent_ids
-from topiarist.collection.shape.history import LEARN
+from topiarist.collection.shape.history import LEARN, find_learning
 from topiarist.collection.state import CATEGORIES
 from topiarist.errors import InputError, ResourceError, UsageError
 from topiarist.estimators.category.category_learner import CategoryLearner
@@ -45,9 +45,11 @@ if TYPE_CHECKING:
     from topiarist.collection.collection import Collection
 
 MIN_DOCUMENTS_PER_LABEL = 2  # documents, unless most labels have only one
+DEFAULT_HOLDOUT = 0.2  # share of the labelled documents
 MAX_COLUMNS = 2  # columns that an error message lists
 NO_PROGRESS, N_STEPS = ProgressReporter(), 3  # steps: the fit that is measured, the final fit, and the predictions
 MIN_DOCUMENTS_TO_REUSE_CHOICES = 2_000  # labelled documents: the final fit then reuses the settings of the trial fit
+SETTINGS, TABLE = "settings", "table"  # keys of a log entry: the arguments of the user, and whether from a table
 
 
 @dataclass(frozen=True)
@@ -90,10 +92,11 @@ def learn_categories(
     column: str = "",
     separator: str = "",
     several: bool | None = None,
-    holdout: float = 0.2,
+    holdout: float = DEFAULT_HOLDOUT,
     unlabelled_weight: float | None = None,
     seed: int = 0,
     progress: ProgressReporter = NO_PROGRESS,
+    wait: float = 0.0,
 ) -> Quality:
     """Learn and store categories from labels by document id, from a column, or from the imported labels.
 
@@ -104,7 +107,12 @@ def learn_categories(
     the labels. ``unlabelled_weight`` is the weight of a document without a label, from 0 to 1; None chooses it by
     cross-validation. The fraction ``holdout`` of the labelled documents measures the quality; the stored model is
     trained on all of them. ``progress`` may raise an error until the ending begins; then nothing was written.
+    ``wait`` is the time in seconds to wait for another writer.
     """
+    settings = {
+        TABLE: labels is not None, "separator": separator, "several": several, "holdout": holdout,
+        "unlabelled_weight": unlabelled_weight,
+    }  # fmt: skip
     collection.refresh()
     version = collection.generation.folder, len(collection)  # checked before writing, because a fit takes long
     last_judgement = Judgements(collection.generation.database).last_number()
@@ -153,7 +161,7 @@ def learn_categories(
     final = replace(final, heldout=heldout, stored_predictions=(all_rows, predict_rows(collection, final, all_rows)))
     progress.show_steps(N_STEPS, N_STEPS)
     progress.begin_ending()
-    with collection.folder.writing() as generation:
+    with collection.folder.writing(wait=wait) as generation:
         collection.refresh()
         if (collection.generation.folder, len(collection)) != version:
             raise ResourceError(
@@ -163,10 +171,20 @@ def learn_categories(
         with new_part(generation, CATEGORIES) as part:
             contents.write_categories(part.folder, final)
         state = collection.state.with_part(CATEGORIES, part.name)
-        entry = asdict(replace(quality, categories=(), words={}))
+        entry = asdict(replace(quality, categories=(), words={})) | {SETTINGS: settings}
         edit_log.record(generation.database, LEARN, entry, state.to_dict(), parts=[part.part])
     collection.refresh()
     return quality
+
+
+def load_last_settings(collection: Collection) -> dict[str, Any]:
+    """Return the column and the settings of the last learning in force; empty without one."""
+    entry = find_learning(collection.generation.database)
+    if entry is None:
+        return {}
+    earlier = {TABLE: False, "separator": "", "several": entry.body.get("several")}  # entries without settings
+    settings: dict[str, Any] = entry.body.get(SETTINGS, earlier)
+    return {"column": str(entry.body.get("column", ""))} | settings
 
 
 def read_label_table(

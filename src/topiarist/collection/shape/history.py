@@ -246,6 +246,14 @@ def last_step(generation: Generation) -> edit_log.Edit:
     )
 
 
+def find_learning(database: Database) -> edit_log.Edit | None:
+    """Return the newest learning of categories that is not undone; None without one."""
+    undos = edit_log.history(database, kind=UNDO)
+    undone_numbers = {number for entry in undos for number in (entry.body["edit"], entry.body.get(WITH))}
+    entries = edit_log.history(database, kind=LEARN)
+    return next((entry for entry in entries if entry.number not in undone_numbers), None)
+
+
 def _is_kept(generation: Generation, entry: edit_log.Edit) -> bool:
     if entry.kind == REMOVE:
         return (generation.folder.parent / str(entry.body[GENERATION]) / DATABASE).is_file()

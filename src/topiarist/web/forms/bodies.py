@@ -146,6 +146,7 @@ class LearnBody(StateBody):
     """Request to learn categories."""
 
     column: Annotated[str, Field(max_length=1_000, description="column with labels; empty: labels of documents")] = ""
+    again: Annotated[bool, Field(description="use the column and the settings of the last learning")] = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,10 +16,11 @@ from topiarist.collection.classify.judgements import (
     Judgements,
     choose_labels,
 )
+from topiarist.collection.classify.learning import TABLE, load_last_settings
 from topiarist.collection.shape.history import ChangedError
 from topiarist.collection.trends.by_group import load_grouping
 from topiarist.display.locale.catalogues import translate
-from topiarist.errors import ResourceError
+from topiarist.errors import ResourceError, UsageError
 from topiarist.storage.document_table import Documents
 from topiarist.storage.generation import Generation
 from topiarist.web import addresses
@@ -65,11 +66,19 @@ def learn(request: Request, session: Session, body: LearnBody) -> Response:
             translate("The collection was grown again after you opened the page"),
             hint=translate("Open the categories again."),
         )
-    if body.column:
-        load_grouping(view, body.column)  # an unknown column is an error now, not of the job
+    settings = {"column": body.column}
+    if body.again:
+        settings = load_last_settings(view.collection) or settings
+        if settings.pop(TABLE, False):
+            raise UsageError(
+                translate("The categories were learned from a table"),
+                hint=translate("Run topiarist learn with the table in a terminal."),
+            )
+    if settings["column"]:
+        load_grouping(view, settings["column"])  # an unknown column is an error now, not of the job
     if session.job is not None and not session.job.done:
         raise ResourceError(translate("Another job is running"), hint=translate("Try again when it has ended."))
-    session.learn(body.column)
+    session.learn(**settings)
     return back(request, body.back, addresses.CATEGORIES)
 
 

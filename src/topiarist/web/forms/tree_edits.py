@@ -10,8 +10,10 @@ from starlette.responses import HTMLResponse, Response
 from topiarist.collection.shape.edit_language import describe_edit, list_topics_in_edit, replace_topic_names
 from topiarist.collection.shape.edits import Edit
 from topiarist.collection.shape.history import LEARN, ChangedError, apply_edits, last_step, undo_last_step
+from topiarist.collection.state import CATEGORIES
 from topiarist.display.locale.catalogues import translate
 from topiarist.errors import ResourceError, UsageError
+from topiarist.storage import edit_log
 from topiarist.trees.naming.name_test import split_items
 from topiarist.trees.tree_text import JOINT
 from topiarist.web import addresses, frame
@@ -108,11 +110,22 @@ def undo(request: Request, session: Session, body: TakenBack) -> Response:
     view = session.fresh()
     last = session.find_undoable(view)
     if last is not None and last.kind == LEARN and view.mark == body.state and not body.sure:
+        question = translate("Forget the learned categories")
         inverse = translate("Documents keep their labels. Run topiarist learn to restore the categories.")
-        return ask_confirmation(request, session, body, translate("Forget the learned categories"), inverse)
+        if _has_earlier_categories(view):
+            question = translate("Restore the earlier categories")
+            inverse = translate("Documents keep their labels. The newer categories are forgotten.")
+        return ask_confirmation(request, session, body, question, inverse)
     with session.writer() as collection:
         undo_last_step(collection, wait=patience(session), expected=body.state)
     return back(request, body.back)
+
+
+def _has_earlier_categories(view: View) -> bool:
+    """Return whether the state before the last edit has categories."""
+    generation = view.collection.generation
+    before = last_step(generation).before
+    return before is not None and CATEGORIES in edit_log.state(generation.database, before)["parts"]
 
 
 def refit(request: Request, session: Session, body: StateBody) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -26,8 +26,8 @@ from topiarist.collection.classify.filing import (
     load_filing,
 )
 from topiarist.collection.classify.judgements import ACCEPT, LEAVE, MOVE, TAKE_BACK, Judgement
+from topiarist.collection.classify.learning import DEFAULT_HOLDOUT, TABLE, load_last_settings
 from topiarist.collection.classify.predictions import Categories, compute_accuracy_interval
-from topiarist.collection.shape.history import LEARN
 from topiarist.display.formats import whole_percent
 from topiarist.display.locale.catalogues import (
     CountedNoun,
@@ -38,7 +38,6 @@ from topiarist.display.locale.catalogues import (
     translate_table,
 )
 from topiarist.display.locale.locales import LOCALES
-from topiarist.storage import edit_log
 from topiarist.web import addresses
 from topiarist.web.pages.compare import LabelColumnLine, list_label_column_lines
 from topiarist.web.values import (
@@ -203,6 +202,7 @@ def load(view: View, ask: Ask) -> CategoriesPage:
     documents = load_filed_list(view, value, ask, rho)
     thresholds = () if documents else tuple(_build_threshold(value, step) for step in range(STEPS))
     result = None if documents else thresholds[round(rho * STEPS)]
+    settings = load_last_settings(view.collection)
     names = tuple(sorted(set(categories.names) | set(now)))
     return CategoriesPage(
         sentence=documents.sentence if documents else _write_sentence(categories, value),
@@ -219,7 +219,8 @@ def load(view: View, ask: Ask) -> CategoriesPage:
         options=names if documents else (),
         typed=len(names) > MAX_LISTED_CATEGORIES,
         done=describe_last_judgement(view, ask.done),
-        learned_from=_find_column(view),
+        command="" if documents or not settings.get(TABLE) else _write_table_command(view, settings),
+        learned_from=settings.get("column", ""),
     )
 
 
@@ -248,10 +249,18 @@ def _build_untrained_page(view: View, first: Counter[str], now: Counter[str]) ->
     )
 
 
-def _find_column(view: View) -> str:
-    """Return the column that the categories were learned from last; empty for labels."""
-    steps = edit_log.history(view.collection.generation.database, limit=1, kind=LEARN)
-    return str(steps[0].body.get("column", "")) if steps else ""
+def _write_table_command(view: View, settings: Mapping[str, Any]) -> str:
+    """Return the command that learns from a table again with the same settings."""
+    parts = ["topiarist", "learn", shlex.quote(view.collection.folder.display_path), "--labels", "FILE"]
+    if settings["separator"]:
+        parts += ["--separator", shlex.quote(settings["separator"])]
+    if settings["several"] is not None:
+        parts.append("--several" if settings["several"] else "--single")
+    if settings["holdout"] != DEFAULT_HOLDOUT:
+        parts += ["--holdout", str(settings["holdout"])]
+    if settings["unlabelled_weight"] is not None:
+        parts += ["--unlabelled-weight", str(settings["unlabelled_weight"])]
+    return " ".join(parts)
 
 
 def label_counts(view: View) -> tuple[Counter[str], Counter[str]]:

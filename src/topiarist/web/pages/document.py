@@ -197,11 +197,13 @@ def load(view: View, ask: Ask) -> DocumentPage:
     notes = collection.passage_notes.of([row]).get(row, ())
     at = [item.start for item in notes if item.passage == ask.note]
     word_labels = find_word_labels(collection, row) if _asks_why(ask) else None
+    if ask.colour == "label" and not word_labels:
+        ask = replace(ask, colour="decided", why=True)
     coloured_text = colour_text(
         view,
         row,
         document.text,
-        by="level" if ask.colour == "decided" or (ask.colour == "label" and word_labels is None) else ask.colour,
+        by="level" if ask.colour == "decided" else ask.colour,
         word_labels=word_labels if ask.colour == "label" else None,
         selected_level=ask.level,
         part=ask.part,

@@ -93,7 +93,7 @@ def test_a_fault_of_ours_has_a_number_and_no_text(client, monkeypatch):
     def broken(view, ask):
         raise RuntimeError("secret text of a document")
 
-    monkeypatch.setattr(overview, "sentence", lambda view: broken(view, None))
+    monkeypatch.setattr(overview, "write_sentence", lambda view: broken(view, None))
     answer = client.get("/")
     assert answer.status_code == 500
     number = re.search(r"<code>([0-9a-f]{8})</code>", answer.text)[1]
@@ -110,7 +110,7 @@ def test_a_fault_of_ours_has_a_number_and_no_text(client, monkeypatch):
 
 
 def test_details_are_copied_by_one_button(page, served, monkeypatch):
-    monkeypatch.setattr(overview, "sentence", lambda view: 1 / 0)
+    monkeypatch.setattr(overview, "write_sentence", lambda view: 1 / 0)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(served.address)
     page.click("text=Copy details")

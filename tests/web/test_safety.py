@@ -28,7 +28,7 @@ PATHS = ("/", "/topic/0", "/search?q=court", "/tree", "/model", "/index.json", "
 @pytest.mark.parametrize("path", [*PATHS, "a fault"])
 def test_every_answer_says_what_a_browser_may_do(client, path, monkeypatch):
     if path == "a fault":
-        monkeypatch.setattr(overview, "sentence", lambda view: 1 / 0)
+        monkeypatch.setattr(overview, "write_sentence", lambda view: 1 / 0)
         answer = client.get("/")  # the client raises whatever would reach the server, which prints it
         assert answer.status_code == 500
         assert client.app.state.session.token not in answer.text
